@@ -19,12 +19,13 @@ namespace {
 using plan::Strategy;
 using plan::Traffic;
 
-/// The traffic of one strategy, still without encoding.
+/// The traffic of one strategy, without encoding yet.
 struct Counted {
   Strategy strategy;
   const Traffic* values;
   std::vector<std::uint64_t> computed_edges;
-  std::vector<std::uint64_t> leaving_edges{};  ///< [process]; empty where processes own edges
+  /// Number of leaving edges, [process]; empty where processes own edges.
+  std::vector<std::uint64_t> leaving_edges{};
   std::optional<CoverFigures> cover{};
 };
 
@@ -185,7 +186,7 @@ class Calculator {
 
 void check(const BoundOptions& options) {
   const auto some = [](bool there, const char* name) {
-    if (!there) throw UsageError(fmt::format("{}: there are none", name));
+    if (!there) throw UsageError(fmt::format("{}: name at least one", name));
   };
   some(!options.processes.empty(), "processes");
   some(!options.ownerships.empty(), "ownerships");
@@ -211,7 +212,7 @@ void check(const BoundOptions& options) {
 std::uint64_t setup_messages(int processes, int workers) {
   constexpr int kCollectiveCalls = 13;  // command, workers, nodes, options, rows here, layout, sizes,
                                         // addresses, places, order, chunks, traffic, tiles' order
-  constexpr int kLists = 2;             // the values that are sent, and the order in which they are taken
+  constexpr int kLists = 2;             // lists of the values sent, and of the order in which they are taken
   const int connections = 1 + workers;
   const int a_peer =
       static_cast<int>(transport::Handshake::kMessages) * connections + kCollectiveCalls + kLists;
@@ -237,7 +238,7 @@ void check_ownerships(std::span<const std::string> ownerships, std::span<const i
   const auto offered = may_be_auto ? all : all.first(all.size() - 1);
   for (const std::string& one : ownerships) {
     if (one == "auto" && !may_be_auto)
-      throw options::wrong(opt::ownership("auto"), "each one is counted: name them, as in hash,ranges");
+      throw options::wrong(opt::ownership("auto"), "each ownership is counted: name them, as in hash,ranges");
     for (const int p : processes) partition::check_ownership_name(partition_path(one, p), offered);
   }
 }

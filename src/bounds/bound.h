@@ -19,34 +19,35 @@ namespace edgewire::bounds {
 struct BoundOptions {
   std::vector<int> processes;
   int workers = 1;
-  /// hash, ranges: vertices have owners, and edges follow their sources (or, mirrored, their destinations).
-  /// hilbert, grid: edges have owners. Anything else: a partition file, "{}" in its name standing for the
-  /// number of processes.
+  /// The ownerships. hash, ranges: vertices have owners, and edges follow their sources (or, mirrored, their
+  /// destinations). hilbert, grid: edges have owners. Anything else is a partition file, in whose name "{}"
+  /// stands for the number of processes.
   std::vector<std::string> ownerships;
   std::vector<plan::Strategy> strategies;
-  /// How values travel: two 2-byte encodings cost the same.
+  /// The encodings of values: two 2-byte encodings cost the same.
   std::vector<plan::Encoding> encodings{plan::Encoding::f32, plan::Encoding::bf16};
   std::vector<std::pair<std::string, std::uint64_t>> rates;  ///< line rates as given, in bits per second
-  std::size_t framing = 0;         ///< index into plan::kFramings, which the seconds count with
-  bool as_published_2015 = false;  ///< adds rows that count what a process sends to itself
+  std::size_t framing = 0;         ///< index into plan::kFramings of the framing of the seconds
+  bool as_published_2015 = false;  ///< whether to add rows that count what a process sends to itself
   int threads = 1;
-  std::uint64_t memory_bytes = 0;  ///< limit beside the graph
-  std::uint64_t weight_bytes = 0;  ///< for each edge in tiles, where the kernel reads weights
-  std::optional<Rates> model;      ///< line rate ignored: those of `rates` are taken
+  std::uint64_t memory_bytes = 0;  ///< limit of memory beside the graph
+  /// Bytes of a weight for each edge in tiles, where the kernel reads weights.
+  std::uint64_t weight_bytes = 0;
+  std::optional<Rates> model;  ///< rates of the machines; those of `rates` replace their line rate
 };
 
 /// Throws UsageError when an option makes no sense.
 void check(const BoundOptions& options);
 
-/// Returns how many messages rank 0, the process with most of them, sends before the first iteration. It
-/// counts handshakes, collective calls and lists of the plan. The job is one over a host list or a launcher,
-/// uses TCP and a strategy that is given, and sends no rows to their owners. The run report calls this
-/// setup_messages.
+/// Returns the number of messages that rank 0, the process with most of them, sends before the first
+/// iteration. It counts handshakes, collective calls and lists of the plan. The job is one over a host list
+/// or a launcher, uses TCP and a strategy that is given, and sends no rows to their owners. The run report
+/// calls this setup_messages.
 std::uint64_t setup_messages(int processes, int workers);
 
-/// What is known of the covers for one number of processes.
+/// The figures of the covers for one number of processes.
 struct CoverFigures {
-  std::uint64_t matching = 0;  ///< no cover of this ownership has fewer values
+  std::uint64_t matching = 0;  ///< size of a matching: no cover of this ownership has fewer values
   double gap = 0;
   double planning_core_s = 0;
 };
@@ -59,12 +60,12 @@ struct BoundRow {
   plan::Encoding encoding = plan::Encoding::f32;
   bool self_traffic = false;  ///< whether it counts what processes send to themselves, too, as in 2015
   plan::Volume volume;
-  std::vector<double> seconds_at;  ///< [rate]: time of the most loaded process, both ways at once
-  std::uint64_t edges_max = 0;     ///< edges that the process with most of them computes
+  std::vector<double> seconds_at;  ///< time of the most loaded process, both ways at once, [rate]
+  std::uint64_t edges_max = 0;     ///< number of edges that the process with most of them computes
   double edges_mean = 0;
   std::optional<CoverFigures> cover;
-  std::uint64_t memory_bytes = 0;       ///< see dense_memory()
-  std::vector<Prediction> predictions;  ///< [rate]; empty without a model
+  std::uint64_t memory_bytes = 0;       ///< memory of a process, see dense_memory()
+  std::vector<Prediction> predictions;  ///< predictions, [rate]; empty without a model
 };
 
 struct Bound {
@@ -74,27 +75,27 @@ struct Bound {
 };
 
 /// Returns exact counts. Rows are in the order of processes, ownerships, strategies, encodings. With owners
-/// of edges only slots and cover have rows. `progress` is told of counts: one for each number of processes
-/// and ownership. Throws Error, and UsageError, see check().
+/// of edges only slots and cover have rows. `progress` hears of counts: one for each number of processes and
+/// ownership. Throws Error, and UsageError, see check().
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const Progress& progress = {});
 
 /// Returns the bound as text for people, ending with a newline.
 std::string to_text(const Bound& bound, const BoundOptions& options);
 /// Returns one line for each row, and a header.
 std::string to_csv(const Bound& bound, const BoundOptions& options);
-/// Returns {"rows": [...]}, and what the rows have in common.
+/// Returns {"rows": [...]}, and the common facts of the rows.
 std::string to_json(const Bound& bound, const BoundOptions& options);
 
-/// Returns the path of a partition file for so many processes. Other ownerships stay as they are.
+/// Returns the path of a partition file for `processes`. Other ownerships stay as they are.
 std::string partition_path(const std::string& ownership, int processes);
 
-/// Throws UsageError where one of them is no name of an ownership and no file, see
+/// Throws UsageError where one is neither the name of an ownership nor a file, see
 /// partition::check_ownership_name(), or is "auto" and may not be.
 void check_ownerships(std::span<const std::string> ownerships, std::span<const int> processes,
                       bool may_be_auto);
 
-/// Reads all partition files among them. Throws Error where one cannot be read, or does not fit a graph of so
-/// many vertices or the processes.
+/// Reads the partition files among `ownerships`. Throws Error where one cannot be read, or does not fit a
+/// graph of so many vertices or the processes.
 void check_partition_files(std::span<const std::string> ownerships, std::span<const int> processes,
                            std::uint64_t vertices);
 

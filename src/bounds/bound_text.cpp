@@ -41,7 +41,7 @@ std::string strategy_text(const BoundRow& row) {
   return text;
 }
 
-/// Returns whether people see the row. Their table leaves out what no job sends; CSV and JSON have it.
+/// Returns whether people see the row. Their table leaves out rows that no job sends; CSV and JSON have them.
 bool for_people(const BoundRow& row) { return plan::go_together(row.strategy, row.encoding); }
 
 class Text {
@@ -117,8 +117,8 @@ class Text {
     line.push_back(readable_bytes(row.memory_bytes));
   }
 
-  /// Adds the setup messages, whose number grows with the number of peers: they are what the bootstrap of a
-  /// large job costs.
+  /// Adds the setup messages, whose number grows with the number of peers: they are the cost of the bootstrap
+  /// of a large job.
   void add_setup(const BoundRow& row) {
     if (row.processes == 1) return;
     const auto peers = static_cast<std::uint64_t>(row.processes - 1);
@@ -170,7 +170,7 @@ class Text {
     print("\n");
   }
 
-  /// Says at which numbers of processes another limit takes over, for the series that `first` begins.
+  /// Adds the numbers of processes at which another limit takes over, for the series that `first` begins.
   void add_changes(const BoundRow& first) {
     std::string changes;
     for (std::size_t rate = 0; rate < options_.rates.size(); ++rate) {

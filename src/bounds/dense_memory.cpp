@@ -13,26 +13,26 @@ namespace {
 
 using plan::Strategy;
 
-/// Ids had 4 bytes in these jobs. An id of edgewire-wide takes so many bytes more.
+/// The bytes that an id of edgewire-wide takes beyond the 4 bytes of these jobs.
 constexpr double kWider = sizeof(VertexId) - 4;
-/// The program itself takes so many bytes with one worker, before it has any part of a graph.
+/// The bytes of the program with one worker, before it has any part of a graph.
 constexpr double kProgram = 3.7e6;
-/// Edges that are dealt to columns at a time, with their places there, are at most so many.
+/// The most edges that are dealt to columns at a time, with their places there.
 constexpr double kBandEdges = 1 << 20;
-/// These are the bytes for an edge of such a band, for an edge in tiles, and for an owned vertex in the
-/// order of computing.
+/// The bytes for an edge of such a band, for an edge in tiles, and for an owned vertex in the order of
+/// computing.
 constexpr double kBandEdge = 8.5, kTileEdge = 3.4, kVertex = 5.2 + 3 * kWider;
-/// While the process iterates, these are the bytes for an edge in tiles, and for an owned vertex without its
-/// values, of which there are four.
+/// The bytes, during iterations, for an edge in tiles, and for an owned vertex without its values, of which
+/// there are four.
 constexpr double kEdgeAtRest = 2.95, kVertexAtRest = 8 + kWider, kValuesOfAVertex = 4;
-/// A value that is sent takes so many bytes while the tiles are built, by strategy.
+/// The bytes of a value that is sent, while the tiles are built, by strategy.
 constexpr double kSlotValue = 17.5, kEdgeValue = 16, kCoverValue = 56;
-/// While covers are made, these are the bytes for an edge that leaves the process, and for an owned vertex.
+/// The bytes, while covers are made, for an edge that leaves the process, and for an owned vertex.
 constexpr double kLeavingEdge = 6.65, kCoverVertex = 8;
-/// Each byte of an edge's weight takes so many bytes: one in tiles, and one where it is dealt to columns.
+/// The bytes for each byte of an edge's weight: one in tiles, and one where it is dealt to columns.
 constexpr std::uint64_t kWeightByte = 2;
-/// Where processes own edges, these are the bytes for the program, and for an edge of a band, an edge, a
-/// vertex, a value.
+/// The bytes, where processes own edges, for the program, and for an edge of a band, an edge, a vertex, a
+/// value.
 constexpr double kBlockProgram = 4.6e6, kBlockBandEdge = 4.1, kBlockEdge = 8.2 + kWider,
                  kRoutedEdge = 14.5 + 2 * kWider, kBlockVertex = 27 + 3 * kWider, kBlockValue = 19;
 
@@ -43,7 +43,7 @@ double of_block(const DenseShare& share) {
          kBlockVertex * static_cast<double>(share.vertices) + kBlockValue * static_cast<double>(share.values);
 }
 
-/// Returns the memory while the tiles are built, when the plan is still there.
+/// Returns the memory while the tiles are built, with the plan.
 double building(const DenseShare& share) {
   const auto edges = static_cast<double>(share.edges), values = static_cast<double>(share.values);
   const double all =

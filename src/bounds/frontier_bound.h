@@ -1,5 +1,5 @@
-// This file counts before a run what kernels that follow a frontier must send, for each number of processes
-// and ownership.
+// This file counts before a run the records that kernels which follow a frontier must send, for each number
+// of processes and ownership.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct FrontierBound {
   struct Superstep {
     std::string phase;  ///< phase that the run report names
     std::uint64_t frontier = 0;
-    std::uint64_t record_bytes = 0;      ///< summed over processes, as the run report counts them
+    /// Bytes of records, summed over processes, as the run report counts them.
+    std::uint64_t record_bytes = 0;
     std::uint64_t record_bytes_max = 0;  ///< record bytes of the process and direction with the most
   };
   int processes = 1;
@@ -24,8 +25,8 @@ struct FrontierBound {
   kernels::Exactness exactness = kernels::Exactness::exact;
   std::vector<Superstep> supersteps;
   std::uint64_t record_bytes = 0;
-  std::uint64_t memory_bytes = 0;  ///< see frontier_memory()
-  /// [rate]: sum over the supersteps of the time of the most loaded process, sending and receiving at once.
+  std::uint64_t memory_bytes = 0;  ///< memory of a process, see frontier_memory()
+  /// Sum over the supersteps, by rate, of the time of the most loaded process, sending and receiving at once.
   std::vector<double> seconds_at;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSuperstepsShown = 20;
 
-/// Returns the supersteps of all rows side by side: all rows have the same ones.
+/// Returns the supersteps of all rows side by side: all rows have the same supersteps.
 std::string superstep_table(const std::vector<FrontierBound>& bounds) {
   report::Table table{{"bytes in a superstep", "frontier"}, "<"};
   for (const auto& bound : bounds)

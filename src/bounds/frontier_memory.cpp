@@ -15,7 +15,7 @@ namespace {
 
 // These are all constants of the prediction. The comments on memory in src/frontier say where they come from.
 
-/// The program itself takes so many bytes with one worker, before it has any part of a graph.
+/// The bytes of the program with one worker, before it has any part of a graph.
 constexpr std::uint64_t kFrontierProgram = 3'100'000;
 /// The vertices of one owner whose boundary vertices are found together, and the bytes for them (Boundary).
 constexpr std::uint64_t kBlockVertices = 64, kBlockBytes = 16;
@@ -40,7 +40,7 @@ ProcessShare both_ways(ProcessShare share) {
 std::uint64_t kernel_bytes(const kernels::KernelMemory& kernel, const GraphShares& graph,
                            const ProcessShare& share) {
   const bool several = graph.processes.size() > 1;
-  // One process reads those of the file, unless ids are wider than numbers.
+  // A single process reads the rows of the file, unless ids are wider than numbers.
   const ShareBytes rows = kernel.follows_rows && (several || kIds64) ? kKnownRows : ShareBytes{};
   const auto bytes_of = [&](const ProcessShare& known) {
     return (rows + (graph.symmetric ? kernel.symmetric : kernel.directed)).of(known) +
@@ -51,12 +51,12 @@ std::uint64_t kernel_bytes(const kernels::KernelMemory& kernel, const GraphShare
   return bytes_of(both) + (several ? kBoundary.of(both) + blocks(graph, both) : 0);
 }
 
-/// Returns for each process the vertices of others with an edge to one of its own, once each. Adds the
+/// Returns, for each process, the vertices of others with an edge to one of its own, each once. Adds the
 /// in-edges.
 std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, const kernels::Names& names,
                                               std::vector<ProcessShare>& shares) {
   std::vector<std::vector<VertexId>> sources(shares.size());
-  std::vector<VertexId> last(shares.size(), VertexId(kNoVertex));  // [process]: that was put there
+  std::vector<VertexId> last(shares.size(), VertexId(kNoVertex));  // last vertex that was added, [process]
   for (VertexId u{}; u < graph.vertices(); ++u)
     for (const VertexId v : graph::Row{graph, u}.targets()) {
       const std::uint32_t p = names.owner(v);
@@ -92,7 +92,7 @@ GraphShares count_shares(const graph::GraphFile& graph, const partition::Ownersh
     for (const VertexId u : sources[p]) {
       if (!names.add(p, u)) continue;
       ++share.boundary_both;
-      ++shares[names.owner(u)].told_both;  // those of edges out of it come below
+      ++shares[names.owner(u)].told_both;  // the edges out of it come below
     }
   }
   for (ProcessShare& share : shares) {
@@ -107,14 +107,13 @@ GraphShares count_shares(const graph::GraphFile& graph, const partition::Ownersh
 
 GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool symmetric, int processes) {
   if (vertices == 0 || vertices > graph::kMaxVertices)
-    throw UsageError(fmt::format("vertices: {} are not 1 to {}{}", vertices, graph::kMaxVertices,
+    throw UsageError(fmt::format("vertices: {} is outside the range 1 to {}{}", vertices, graph::kMaxVertices,
                                  vertices == 0 ? "" : graph::kMoreVertices));
   if (edges > graph::kMaxEdges)
-    throw UsageError(
-        fmt::format("edges: {} are more than the {} that are supported", edges, graph::kMaxEdges));
+    throw UsageError(fmt::format("edges: {} is more than the supported {}", edges, graph::kMaxEdges));
   const double of_all = static_cast<double>(vertices), parts = processes;
   const auto at_boundary = [&](double ends) -> std::uint64_t {
-    if (ends == 0) return 0;  // with a single vertex the sum below is no number
+    if (ends == 0) return 0;  // with a single vertex the sum below is NaN
     const double others = of_all * (1 - 1 / parts);
     return static_cast<std::uint64_t>(others * -std::expm1(ends * std::log1p(-1 / of_all)));
   };

@@ -10,8 +10,8 @@ namespace edgewire::bounds {
 
 namespace {
 
-/// Returns the memory of a process. A dense kernel sends with strategy slots, which `cover` needs no more
-/// than.
+/// Returns the memory of a process. A dense kernel sends with strategy slots, and `cover` needs no more
+/// memory than that.
 std::uint64_t memory_of(std::string_view kernel, const GraphShares& graph) {
   if (!kernels::descriptor_of(kernel).dense) return frontier_memory(kernel, graph);
   const ProcessShare& share = graph.processes.front();

@@ -1,5 +1,4 @@
-// The perf folder says how fast a job can be and how fast it was: predictions, bounds, counters, verdicts. It
-// may use everything, and only the cli may use it.
+// The bounds folder says how fast a job can be, and how few bytes it can send: predictions and bounds.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +7,23 @@
 
 namespace edgewire::bounds {
 
-/// What one iteration asks of the most loaded process.
+/// The work of the most loaded process in an iteration.
 struct Demand {
   int processes = 1;
-  double edges = 0;                ///< computed edges
-  std::uint64_t wire_bytes = 0;    ///< bytes in the direction with more of them
-  std::uint64_t messages = 0;      ///< messages that are sent: at least one for each peer
+  double edges = 0;                ///< number of computed edges
+  std::uint64_t wire_bytes = 0;    ///< bytes on the wire in the direction with more of them
+  std::uint64_t messages = 0;      ///< number of messages that are sent: at least one for each peer
   std::uint64_t memory_bytes = 0;  ///< bytes streamed through memory; see memory_bytes()
 };
 
 /// The rates of the machines and of the link between them. Each process has one machine.
 struct Rates {
-  double edges_per_core_s = 0;    ///< measured on graphs like this one
+  double edges_per_core_s = 0;    ///< edges/s of a core, measured on graphs like this one
   int cores = 1;                  ///< cores of a process
   double memory_bytes_per_s = 0;  ///< memory rate of a process; 0: never the limit
   double line_bits_per_s = 0;
   double latency_s = 0;  ///< latency of each message
-  double turn = 1;       ///< the part of the time in which a process has its cores; else others have them
+  double turn = 1;       ///< part of the time in which a process has its cores; else others have them
 };
 
 enum class Limit { cores, memory, wire };
@@ -35,8 +34,8 @@ struct Prediction {
   double cores_s = 0;
   double memory_s = 0;
   double wire_s = 0;     ///< time on the wire, with latency_s
-  double latency_s = 0;  ///< all messages, one after the other
-  double seconds = 0;    ///< the largest of the three, since they overlap; more where processes take turns
+  double latency_s = 0;  ///< latency of all messages, one after the other
+  double seconds = 0;    ///< largest of the three, since they overlap; more where processes take turns
   Limit limit = Limit::cores;
   /// The line rate at which the wire takes as long as the rest. Below it, the wire is the limit. 0 means
   /// that nothing crosses the wire; infinity means that latency alone takes longer than the rest.
@@ -47,7 +46,7 @@ struct Prediction {
 /// counts. The cost of a message is its latency plus the time for its bytes (Hockney: The communication
 /// challenge for MPP, 1994). Where processes take turns on the cores, a link may wait for the turn of its
 /// process. At worst it waits for all turns of the others, which is 1 - turn of the computing. This function
-/// counts half of that, times the shorter of computing and sending, which is what could overlap.
+/// counts half of that, times the shorter of computing and sending, which could overlap.
 Prediction predict(const Demand& demand, const Rates& rates);
 
 /// Returns the bytes that a process reads and writes in an iteration. They are 4 for each edge (two 16-bit

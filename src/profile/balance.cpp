@@ -23,7 +23,7 @@ constexpr std::size_t kMostIntervals = 100;
 /// The series of the samples that a process takes.
 enum SampledSeries : std::size_t { kDisk, kWire, kCores };
 
-/// Adds what a process did to the intervals, where it did more than the others.
+/// Adds the samples of a process to the intervals, where they are higher than those of the others.
 void add_samples(const Samples& samples, Balance& balance) {
   const auto add = [&](SampledSeries series, double most, double Balance::Interval::*share) {
     std::vector<double> rates;
@@ -37,7 +37,7 @@ void add_samples(const Samples& samples, Balance& balance) {
   add(kCores, 1, &Balance::Interval::cores);
 }
 
-/// Makes each figure of `used` join(that figure, the same one of `other`).
+/// Replaces each figure of `used` by join(that figure, the one of `other`).
 template <class Join>
 void join_figures(Balance::Used& used, const Balance::Used& other, const Join& join) {
   using Used = Balance::Used;
@@ -162,7 +162,7 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& 
   bytes_before_.resize(static_cast<std::size_t>(bootstrap.size()));
   for (int peer = 0; peer < bootstrap.size(); ++peer)
     bytes_before_[static_cast<std::size_t>(peer)] = wire_bytes_to(peer);
-  bootstrap.allgather("");  // all begin
+  bootstrap.allgather("");  // so that all begin at the same time
   began_ns_ = now_ns();
   sampler_.emplace(
       kSampleEvery,
@@ -171,8 +171,8 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& 
                          {"cores", "", 1, true, [this] { return cores_s(); }}});
 }
 
-/// Returns the bytes that crossed the wire to this peer since the job began. What goes to the same host by
-/// shared memory crosses no wire.
+/// Returns the bytes that crossed the wire to this peer since the job began. Bytes to the same host by shared
+/// memory cross no wire.
 std::uint64_t BalanceWatch::wire_bytes_to(int peer) const {
   const auto& link = process_.link();
   const auto& nodes = bootstrap_.nodes();

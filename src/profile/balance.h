@@ -1,5 +1,5 @@
-// This file measures how busy the disks, the wire and the cores of a sort or a load are, step by step and
-// over time.
+// This file measures the use of the disks, the wire and the cores by a sort or a load, step by step and over
+// time.
 #pragma once
 
 #include <cstdint>
@@ -18,44 +18,45 @@
 
 namespace edgewire::profile {
 
-/// How busy the resources of a job were, over all of its processes. Each figure is that of the process or
-/// machine with most of it.
+/// The use of a job's resources, over all of its processes. Each figure is that of the process or machine
+/// with most of it.
 struct Balance : report::Section {
-  /// What was used of the resources in some time, and the seconds in which they were busy.
+  /// The use of the resources in some time, and the seconds in which they were busy.
   struct Used {
     double seconds = 0;
-    double disk_s = 0;   ///< the busiest disk of a host had requests under way, for whomever
+    double disk_s = 0;   ///< time in which the busiest disk of a host had requests of any process
     double cores_s = 0;  ///< CPU time of all threads of a process, shared out among its cores
-    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0;  ///< moved by disks of a host, for whomever
-    std::uint64_t wire_bytes = 0;                               ///< sent, with all headers of the link
+    /// Bytes moved by disks of a host for any process.
+    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0;
+    std::uint64_t wire_bytes = 0;  ///< bytes sent, with all headers of the link
   };
   struct Step : Used {
     std::string name;
-    double wire_s = 0;  ///< what was sent takes so long at the line rate
+    double wire_s = 0;  ///< time that the bytes sent take at the line rate
   };
   /// The parts of an interval in which resources were busy, 0 to 1.
   struct Interval {
     double disk = 0, wire = 0, cores = 0;
   };
-  bool disk_known = false;     ///< the system tells how busy the disks are
+  bool disk_known = false;     ///< whether the system tells the use of the disks
   double line_bits_per_s = 0;  ///< line rate of a process; 0: nothing crosses a wire
   std::vector<Step> steps;
-  Step all;  ///< the whole job; wire_s also counts what was received
+  Step all;  ///< whole job; wire_s also counts what was received
   double interval_s = 0;
   std::vector<Interval> intervals;
 
   bool has_wire() const noexcept { return line_bits_per_s > 0; }
   bounds::LoadLimit busiest() const noexcept;
-  /// Returns how many times as long the job took as its busiest resource. No job is faster than that
+  /// Returns the ratio of the job's time to that of its busiest resource. No job is faster than that
   /// resource.
   double times_busiest() const noexcept;
   /// Returns the same as a line for people, ending with a newline.
   std::string to_line() const;
-  /// Returns a line for each resource, which says how busy it was over time, in tenths.
+  /// Returns a line for each resource, with its use over time, in tenths.
   std::string to_times() const;
   /// Returns the steps as a table, with a line for each.
   report::Table to_table() const;
-  /// What readers must know of the table.
+  /// The note below the table.
   static constexpr const char* kTableSays =
       "shares of the time in which the resource was busy; bytes of its disks and its wire; of the process or "
       "host with most";
@@ -65,7 +66,7 @@ struct Balance : report::Section {
   std::string to_text() const override { return to_line() + to_times(); }
 };
 
-/// One process's part in that: it looks at the resources while its job runs. It costs some samples a second.
+/// One process's part in the balance: it samples the resources some times a second while its job runs.
 class BalanceWatch {
  public:
   /// `paths`: files and folders that the job reads and writes. `given_bits_per_s`: the line rate that the
@@ -75,7 +76,7 @@ class BalanceWatch {
                const std::vector<std::string>& paths, double given_bits_per_s);
   /// Ends a step. The thread that runs the job calls it.
   void end_step(const std::string& name);
-  /// Returns how long the busiest disk of this host was busy so far.
+  /// Returns the time in which the busiest disk of this host was busy so far.
   double disk_s() const { return disks_.use().seconds; }
   /// Returns the balance of all processes at rank 0, and nothing elsewhere. Call it once. Collective.
   Balance gather();
@@ -92,10 +93,10 @@ class BalanceWatch {
   double cores_, line_bits_per_s_ = 0;
   double cpu_before_ = 0;
   std::uint64_t began_ns_ = 0;
-  std::vector<std::uint64_t> bytes_before_;  ///< [peer]
+  std::vector<std::uint64_t> bytes_before_;  ///< bytes sent before, [peer]
   std::vector<std::string> names_;           ///< names of steps
-  std::vector<Balance::Used> steps_;         ///< what was used up to the end of each
-  std::optional<Sampler> sampler_;           ///< looks at all the others, so it goes first
+  std::vector<Balance::Used> steps_;         ///< use up to the end of each step
+  std::optional<Sampler> sampler_;           ///< sampler, which reads all the others, so it ends first
 };
 
 /// Returns the mean rates of a process's samples in intervals of equal length, from `began_ns` on.

@@ -16,7 +16,7 @@ CoreTimes core_times(const std::string& root) {
   std::array<double, kSteal + 1> ticks{};
   std::ifstream stat(root + "/proc/stat");
   std::string word;
-  stat >> word;  // "cpu": the sum of all
+  stat >> word;  // "cpu": the sum of all cores
   for (double& one : ticks) stat >> one;
   if (word != "cpu" || !stat) ticks = {};
   const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -39,7 +39,7 @@ void CoreWatch::end(const CoreTimes& times, double at_s) {
 
 LostCores CoreWatch::lost() const {
   if (seconds_ <= 0) return {};
-  // The kernel counts in ticks, so that little can seem to be less than nothing.
+  // The kernel counts in ticks, so that a small time can seem to be negative.
   return {std::max(0.0, stolen_s_ / seconds_), std::max(0.0, others_s_ / seconds_)};
 }
 

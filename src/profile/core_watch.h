@@ -1,22 +1,22 @@
-// This file tells whether the cores of a machine worked for those who were measured, or for others.
+// This file tells whether the cores of a machine worked for the measured programs, or for others.
 #pragma once
 
 #include <string>
 
 namespace edgewire::profile {
 
-/// The seconds of all cores since the machine started. Interrupts are left out: on shaped links they do what
-/// a network card would do.
+/// The seconds of all cores since the machine started. Interrupts are left out: on shaped links they do the
+/// work of a network card.
 struct CoreTimes {
-  double busy_s = 0;      ///< programs, in user space and in the kernel
-  double stolen_s = 0;    ///< given to others by a hypervisor ("steal" in proc(5))
-  double children_s = 0;  ///< programs that this process started and that have ended
+  double busy_s = 0;      ///< time of programs, in user space and in the kernel
+  double stolen_s = 0;    ///< time given to others by a hypervisor ("steal" in proc(5))
+  double children_s = 0;  ///< time of programs that this process started and that have ended
 };
 
-/// Returns the times so far. `root` stands before /proc. Where the kernel does not tell, they are zero.
+/// Returns the times so far. `root` stands before /proc. They are zero where the kernel does not tell.
 CoreTimes core_times(const std::string& root = "");
 
-/// The cores that others had while runs were measured, on average.
+/// The number of cores that others had while runs were measured, on average.
 struct LostCores {
   double to_hypervisor = 0;
   double to_programs = 0;
@@ -24,7 +24,7 @@ struct LostCores {
   double all() const { return to_hypervisor + to_programs; }
 };
 
-/// Adds up what is lost between begin() and end(), any number of times.
+/// A watch that adds up the cores lost between begin() and end(), any number of times.
 class CoreWatch {
  public:
   void begin() { begin(core_times(), now_s()); }

@@ -17,8 +17,7 @@ namespace edgewire::profile {
 
 namespace {
 
-/// Returns whether the event is counted only in the kernel: what the scheduler does never happens in user
-/// space.
+/// Returns whether the event is counted only in the kernel: the scheduler never works in user space.
 bool only_in_kernel(const EventCode& code) {
   return code.type == PERF_TYPE_SOFTWARE &&
          (code.config == PERF_COUNT_SW_CONTEXT_SWITCHES || code.config == PERF_COUNT_SW_CPU_MIGRATIONS);
@@ -127,7 +126,7 @@ EventGroup::~EventGroup() {
 
 void EventGroup::read(CounterValues& counts) const noexcept {
   if (descriptors_.empty()) return;
-  std::array<std::uint64_t, 3 + kEvents> words{};  // number, enabled, running, values
+  std::array<std::uint64_t, 3 + kEvents> words{};  // words: number, enabled, running, values
   const auto bytes = static_cast<ssize_t>((3 + events_.size()) * sizeof(std::uint64_t));
   if (::read(descriptors_[0], words.data(), sizeof(words)) != bytes) return;
   for (std::size_t i = 0; i < events_.size(); ++i) counts[events_[i]] = {words[3 + i], words[1], words[2]};

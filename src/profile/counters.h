@@ -1,4 +1,4 @@
-// This file counts what the processor and the kernel know of one thread: cycles, cache misses, faults,
+// This file counts events of one thread, by the processor and the kernel: cycles, cache misses, faults,
 // switches.
 #pragma once
 
@@ -24,8 +24,8 @@ enum class Event : std::uint8_t {
   page_faults,
   context_switches,
   migrations,
-  involuntary_switches,  ///< the core was taken away
-  core_wait_ns,          ///< ready to run, but without a core
+  involuntary_switches,  ///< switches that took the core away
+  core_wait_ns,          ///< time of being ready to run without a core
 };
 inline constexpr std::size_t kEvents = 14;
 inline constexpr std::size_t kHardwareEvents = 8;
@@ -35,7 +35,7 @@ inline constexpr const char* kEventNames[kEvents] = {
     "context_switches", "migrations",   "involuntary_switches",    "core_wait_ns",
 };
 
-/// CounterValues of an interval of time, or a sum of such counts. An event that shares the counters of the
+/// The counts of an interval of time, or a sum of such counts. An event that shares the counters of the
 /// processor with other events is counted in a part of the time only; count() extrapolates.
 class CounterValues {
  public:
@@ -52,7 +52,7 @@ class CounterValues {
   struct One {
     std::uint64_t value = 0;
     std::uint64_t enabled_ns = 0;
-    std::uint64_t running_ns = 0;  ///< 0: not counted
+    std::uint64_t running_ns = 0;  ///< time of counting; 0: not counted
   };
   One& operator[](Event event) noexcept { return ones_[static_cast<std::size_t>(event)]; }
   const One& operator[](Event event) const noexcept { return ones_[static_cast<std::size_t>(event)]; }
@@ -61,27 +61,27 @@ class CounterValues {
   std::array<One, kEvents> ones_{};
 };
 
-/// These figures come from counts. They are 0 where an event is missing.
+/// These functions compute figures from counts. They return 0 where an event is missing.
 double cycles_per_instruction(const CounterValues& counts) noexcept;
 double stalled_cycles_per_instruction(const CounterValues& counts) noexcept;
 double instructions_per_llc_miss(const CounterValues& counts) noexcept;
 /// Returns 64 bytes for each miss of the last-level cache.
 double bytes_from_memory(const CounterValues& counts) noexcept;
 
-/// Counts events of the thread that makes it. At any time it counts all of them or none
+/// A group of events of the thread that makes it. At any time it counts all of them or none
 /// (perf_event_open(2)).
 class EventGroup {
  public:
-  /// Counts those of `events` that the machine and the rights of the process allow. `cpu`: count only while
-  /// the thread is on that core; -1: on any.
+  /// Begins to count those of `events` that the machine and the rights of the process allow. `cpu`: count
+  /// only while the thread is on that core; -1: on any.
   explicit EventGroup(std::initializer_list<Event> events, int cpu = -1) noexcept;
   ~EventGroup();
   EventGroup(const EventGroup&) = delete;
   EventGroup& operator=(const EventGroup&) = delete;
 
-  /// Sets what was counted since the group was made.
+  /// Sets `counts` to the counts since the group was made.
   void read(CounterValues& counts) const noexcept;
-  /// Returns errno of the first event; 0 when it is counted.
+  /// Returns the errno of the first event; 0 when it is counted.
   int error() const noexcept { return error_; }
 
  private:
@@ -99,9 +99,9 @@ class ThreadCounters {
   ThreadCounters(const ThreadCounters&) = delete;
   ThreadCounters& operator=(const ThreadCounters&) = delete;
 
-  /// Returns what was counted since it was made. The same thread calls it.
+  /// Returns the counts since it was made. The same thread calls it.
   CounterValues read() const noexcept;
-  /// Returns errno of the first hardware event; 0 when it is counted.
+  /// Returns the errno of the first hardware event; 0 when it is counted.
   int error() const noexcept { return cycles_.error(); }
 
  private:
@@ -109,21 +109,21 @@ class ThreadCounters {
   EventGroup cache_{Event::llc_references, Event::llc_misses};
   EventGroup memory_{Event::dtlb_misses, Event::remote_reads};
   EventGroup system_{Event::migrations};
-  int schedule_ = -1;  ///< the thread's /proc file
+  int schedule_ = -1;  ///< descriptor of the thread's /proc file
 };
 
-/// Says why there are no hardware counters and what would help, in one line; returns an empty text when
+/// Returns one line with the reason why there are no hardware counters and the remedy; an empty text when
 /// error is 0.
 std::string explain_missing_counters(int error);
 
-/// The type and the number of an event, as perf_event_attr has them, see perf_event_open(2).
+/// The type and the number of an event, as in perf_event_attr, see perf_event_open(2).
 struct EventCode {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::uint64_t config1 = 0;
 };
 
-/// [event]: what to ask for, the best first. The list is empty where this processor has no such event. Names
+/// The codes of each event, the best first. The list is empty where this processor has no such event. Names
 /// of the processor's own events come first (libpfm4, where this build has it). The kernel's generic events
 /// do not exist for all processors, and on AMD and Arm they mean other things: cache misses are those of the
 /// second or first level, dTLB misses those of the first. The sources are the events' tables in the Intel

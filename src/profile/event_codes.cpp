@@ -15,14 +15,14 @@ constexpr std::uint64_t reads(std::uint64_t which, std::uint64_t result) {
 }
 constexpr std::uint64_t kSeen = PERF_COUNT_HW_CACHE_RESULT_ACCESS, kMissed = PERF_COUNT_HW_CACHE_RESULT_MISS;
 
-/// Makers of processors that give generic events a meaning of their own.
+/// The makers of processors that give generic events a meaning of their own.
 enum class Maker : std::uint8_t { any, amd, arm, other };
 
 struct Generic {
   Event event;
   std::uint32_t type;
   std::uint64_t config;
-  Maker maker = Maker::any;  ///< elsewhere it is an inner cache or TLB: no answer to what is asked
+  Maker maker = Maker::any;  ///< maker; elsewhere the event is that of an inner cache or TLB
 };
 constexpr Generic kGeneric[] = {
     {Event::cycles, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
@@ -52,9 +52,9 @@ Maker maker() {
 }
 
 #ifdef EDGEWIRE_PFM
-/// What the event is called on one family of processors after another; libpfm4 knows only those of the
-/// family at hand. AMD counts lines that come into the first-level cache by where they come from; those that
-/// the second level has fetched ahead are not seen.
+/// The names of an event on one family of processors after another; libpfm4 knows only those of the family at
+/// hand. AMD counts lines that come into the first-level cache by their origin; those that the second level
+/// has fetched ahead are not seen.
 struct Named {
   Event event;
   const char* name;

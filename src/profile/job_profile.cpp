@@ -18,12 +18,13 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
     if (from == to) continue;
     values += job.traffic().at(from, to) + job.traffic().at(to, from);
     if (job.strategy() != plan::Strategy::edge) continue;
-    // No tile holds the edges to other processes. This one sends a value for each of them, and finds it by a
-    // list of their sources.
+    // No tile holds the edges to other processes. Strategy `edge` sends a value for each of them, and finds
+    // it by a list of their sources.
     edges += job.traffic().at(from, to);
     tiles += sizeof(std::uint32_t) * job.traffic().at(from, to);
   }
-  constexpr std::uint64_t kBytesAVertex = 24;  // rank read and written, degree, value read, next one written
+  // Bytes of a vertex: rank read and written, degree, value read, next one written.
+  constexpr std::uint64_t kBytesAVertex = 24;
   facts.items = static_cast<double>(edges);
   facts.memory_bytes = tiles + kBytesAVertex * job.owned().count() + 8 * values;
   facts.working_set_bytes = tiles + 16 * std::uint64_t{job.owned().count()} + 8 * values;

@@ -1,4 +1,4 @@
-// This file gathers what profiles need to know of the jobs of kernels.
+// This file gathers the facts of kernels' jobs for profiles.
 #pragma once
 
 #include <span>
@@ -10,21 +10,21 @@
 
 namespace edgewire::profile {
 
-/// Returns what this process does in an iteration. `disk`: what it read in `iterations`, if tiles are on
+/// Returns the work of this process in an iteration. `disk`: its reads in `iterations`, if tiles are on
 /// disks.
 ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job,
                       const disk::ReadFigures& disk, std::size_t iterations);
-/// Returns what this process does in a superstep: the mean of `steps`, which are those of all runs. `disk`:
-/// what was read in all of them, if rows are on disks. `at_rank_0`: only rank 0 has supersteps, which are
+/// Returns the work of this process in a superstep: the mean of `steps`, which are those of all runs. `disk`:
+/// its reads in all of them, if rows are on disks. `at_rank_0`: whether only rank 0 has supersteps, which are
 /// those of all processes; each process then counts as having done an equal share. Collective.
 ProcessFacts facts_of(frontier::Job& job, std::span<const frontier::Superstep> steps,
                       const disk::ReadFigures& disk, bool at_rank_0);
 
-/// The records and bytes that this process moved in a sort or a load, and in how many steps.
+/// The records and bytes that this process moved in a sort or a load, and the number of steps.
 struct LoadWork {
-  std::uint64_t records = 0;  ///< records that it read
+  std::uint64_t records = 0;  ///< number of records that it read
   std::uint64_t bytes_read = 0, bytes_spilled = 0, bytes_written = 0;
-  double disk_s = 0;  ///< the busiest disk of its host was busy
+  double disk_s = 0;  ///< time in which the busiest disk of its host was busy
   std::uint64_t steps = 1;
 };
 ProcessFacts facts_of(const LoadWork& work);

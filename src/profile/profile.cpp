@@ -57,7 +57,7 @@ double core_wait_share(const ProcessProfile& process) {
   return all_ns > 0 ? std::min(1.0, wait_ns / all_ns) : 0;
 }
 
-/// Returns whether all that the processes of this host need again and again stays in its cache.
+/// Returns whether the working sets of this host's processes stay in its cache.
 bool in_cache(const Profile& profile, const ProcessFacts& facts) {
   std::uint64_t bytes = 0;
   for (const auto& other : profile.processes) {
@@ -72,11 +72,11 @@ double waited_s(const ProcessProfile& process, const IterationTimes& times) {
          process.facts.workers;
 }
 
-/// Returns the first iteration that counts: the first iteration of the engine warms up.
+/// Returns the first iteration that counts: the first iteration of the engine warms the caches.
 std::size_t first_of(const Profile& profile) { return profile.of_engine() ? 1 : 0; }
 
-/// Sets for each process the least time that any other waited. It goes iteration by iteration, since a
-/// process may be late in few of them.
+/// Sets for each process the least time that any other process waited. It goes iteration by iteration, since
+/// a process may be late in few of them.
 void set_awaited(const Profile& profile, RunLoad& load) {
   const std::size_t first = first_of(profile);
   std::size_t count = SIZE_MAX;
@@ -151,7 +151,7 @@ double measure_memory_rate(topology::WorkerPool& pool) {
   constexpr int kSweeps = 3;
   const std::size_t bytes = std::min(kMost, kAll / static_cast<std::size_t>(pool.workers()));
   std::vector<double> took(static_cast<std::size_t>(pool.workers()));
-  std::atomic<std::uint64_t> kept{0};  // so that no sweep is optimized away; pairs with nothing
+  std::atomic<std::uint64_t> kept{0};  // keeps sweeps from being optimized away; pairs with nothing
   pool.run([&](int worker) {
     const topology::NodeMemory memory(bytes, -1, "measuring memory");
     const auto words = memory.as<std::uint64_t>();
@@ -189,7 +189,7 @@ Profiler::Profiler(const ProfiledJob& job, const ProfileOptions& options)
   const auto& link = job_.link;
   if (job_.bootstrap.size() > 1 && link.name() != "shm") {
     constexpr std::uint64_t kPiece = 1 << 18;
-    constexpr int kTries = 3;  // other programs can only make it slower
+    constexpr int kTries = 3;  // number of tries: other programs can only make it slower
     for (int i = 0; i < kTries; ++i) {
       const double payload_bits_per_s = job_.measure_link() * 8;
       line_bits_per_s_ =
@@ -199,7 +199,7 @@ Profiler::Profiler(const ProfiledJob& job, const ProfileOptions& options)
   } else {
     options_.given_bits_per_s = 0;
   }
-  job_.bootstrap.allgather("");  // the processes of a host share its memory: all measure at once
+  job_.bootstrap.allgather("");  // all measure at once, since the processes of a host share its memory
   memory_bytes_per_s_ = measure_memory_rate(job_.pool);
   for (int p = 0; p < job_.bootstrap.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
   wire_bytes_to_.resize(frames_to_.size());
@@ -263,7 +263,7 @@ std::vector<Gauge> Profiler::gauges() const {
   return all;
 }
 
-/// Returns how many chunks the link has taken and not completed.
+/// Returns the number of chunks that the link has taken and not completed.
 double Profiler::writes_in_flight() const {
   const auto& link = job_.link;
   std::uint64_t completed = 0;
@@ -271,11 +271,11 @@ double Profiler::writes_in_flight() const {
     for (int lane = 0; p != job_.bootstrap.rank() && lane < job_.pool.workers(); ++lane)
       completed += link.completed(lane, p);
   }
-  const std::uint64_t taken = link.counters().writes;  // later, so that it is not less
+  const std::uint64_t taken = link.counters().writes;  // read later, so that it is not less
   return static_cast<double>(taken - std::min(taken, completed));
 }
 
-/// Adds what is known of the machine.
+/// Adds the facts of the machine.
 void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
   facts.host = host_id();

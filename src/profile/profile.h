@@ -1,5 +1,5 @@
-// This file tells where the time of a run went: it has the records of all processes, gathered, and what they
-// mean.
+// This file tells where the time of a run went: it has the gathered records of all processes, and their
+// meaning.
 #pragma once
 
 #include <chrono>
@@ -23,22 +23,23 @@ namespace edgewire::profile {
 
 inline double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
 
-/// What is known of a process beside its times. Seconds and bytes are those of a step, like all figures that
-/// name no other span. The profiler knows what belongs to the machine, from `host` on, workers and cores.
+/// The facts of a process beside its times. Seconds and bytes are those of a step, like all figures that name
+/// no other span. The profiler sets the facts of the machine: those from `host` on, workers and cores.
 struct ProcessFacts : ProcessWork {
-  std::uint64_t working_set_bytes = 0;  ///< what its job needs again and again
-  std::uint64_t host = 0;               ///< equal on one running system
-  std::uint64_t cache_bytes = 0;        ///< size of the last level
+  std::uint64_t working_set_bytes = 0;  ///< bytes that its job needs again and again
+  std::uint64_t host = 0;               ///< number of the host, equal on one running system
+  std::uint64_t cache_bytes = 0;        ///< size of the last-level cache
   double memory_bytes_per_s = 0;        ///< measured rate of all its workers; 0: unknown
 };
 
 struct ProcessProfile {
   ProcessFacts facts;
-  std::vector<IterationTimes> iterations;  ///< the latest steps
+  std::vector<IterationTimes> iterations;  ///< times of the latest steps
   std::vector<WorkerTimes> workers;
-  std::vector<std::uint64_t> waited_ns;      ///< [peer], summed over workers and iterations
-  std::vector<std::uint64_t> wire_bytes_to;  ///< [peer], over all iterations
-  std::vector<std::vector<Span>> spans;      ///< [worker]; the latest
+  /// Time of waiting for each peer, [peer], summed over workers and iterations.
+  std::vector<std::uint64_t> waited_ns;
+  std::vector<std::uint64_t> wire_bytes_to;  ///< bytes on the wire to each peer, [peer], over all iterations
+  std::vector<std::vector<Span>> spans;      ///< latest spans, [worker]
   std::vector<std::vector<Arrival>> arrivals;
   Samples samples;  ///< samples of the iterations
 };
@@ -53,29 +54,29 @@ struct ProfiledJob {
 };
 ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process);
 
-/// Returns the cores that the workers of a process have: one for each, or its share of those of the host
-/// where these are fewer.
+/// Returns the number of cores of a process's workers: one for each, or its share of those of the host where
+/// these are fewer.
 int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool);
 
 struct ProfileOptions {
-  int iterations = Timeline::kKeptIterations;  ///< the most that come, or that are kept
+  int iterations = Timeline::kKeptIterations;  ///< most iterations that come, or that are kept
   std::chrono::milliseconds sample_interval{100};
-  double given_bits_per_s = 0;  ///< see Profile
-  /// What a step of the job and its items are called. The step "iteration" is that of the engine: its loop
-  /// tells the observer of iterations and chunks itself, and the first iteration warms up. All other jobs
-  /// run between begin_run() and end_run(), and tell of their steps by end_step().
+  double given_bits_per_s = 0;  ///< line rate, see Profile
+  /// The names of a step of the job and of its items. The step "iteration" is that of the engine: its loop
+  /// tells the observer of iterations and chunks itself, and the first iteration warms the caches. All other
+  /// jobs run between begin_run() and end_run(), and report their steps by end_step().
   Words words{};
 };
 
 struct Profile : report::Section {
   Words words{};
   std::string transport;
-  std::uint64_t iterations = 0;  ///< steps that were done, with those that are not kept
-  double line_bits_per_s = 0;    ///< measured before the run; 0: no link
+  std::uint64_t iterations = 0;  ///< number of steps that were done, with those that are not kept
+  double line_bits_per_s = 0;    ///< line rate measured before the run; 0: no link
   double given_bits_per_s = 0;   ///< line rate that the user gave to the link; 0: none
   std::vector<ProcessProfile> processes;
-  std::vector<std::string> names;  ///< what each of the kept steps did; empty: all do the same
-  std::string missing_counters;    ///< why there are no hardware counters; empty when there are
+  std::vector<std::string> names;  ///< names of the kept steps; empty: all do the same
+  std::string missing_counters;    ///< reason why there are no hardware counters; empty when there are
   RunLoad load;
   Verdict verdict;
   std::optional<Balance> balance;  ///< balance of a sort or a load
@@ -83,7 +84,7 @@ struct Profile : report::Section {
   /// Returns whether its steps are iterations of the engine.
   bool of_engine() const { return words.step == Words().step; }
 
-  /// Says in a line what the counters tell of computing and which of them are missing, or why there are
+  /// Returns a line on what the counters tell of computing and which of them are missing, or why there are
   /// none.
   std::string counters_line() const;
   /// Returns a table and the verdict as lines, ending with a newline.
@@ -102,15 +103,15 @@ class Profiler {
   topology::Observer* observer() noexcept { return &timeline_; }
 
   // The thread that runs the job calls these, while its workers rest. A job may run several times.
-  /// Lets the pool tell the observer from now on what its workers do.
+  /// Begins to observe the workers of the pool.
   void begin_run();
-  /// Ends a step. `name`: what it did.
+  /// Ends a step. `name`: its name.
   void end_step(std::string name);
-  /// Lets the pool tell nobody from now on.
+  /// Ends the observation of the workers.
   void end_run();
 
-  /// Returns the whole profile at rank 0, and nothing elsewhere. Call it after the last step. `mine`: what
-  /// the job knows. Collective.
+  /// Returns the whole profile at rank 0, and nothing elsewhere. Call it after the last step. `mine`: the
+  /// facts of the job. Collective.
   Profile gather(ProcessFacts mine);
 
  private:
@@ -125,8 +126,9 @@ class Profiler {
   std::optional<Sampler> sampler_;
   double line_bits_per_s_ = 0;
   double memory_bytes_per_s_ = 0;
-  std::deque<std::string> names_;         ///< names of the latest iterations
-  std::vector<std::uint64_t> frames_to_;  ///< [peer]: bytes of frames already counted, or of no iteration
+  std::deque<std::string> names_;  ///< names of the latest iterations
+  /// Bytes of frames to each peer that are counted, or belong to no iteration, [peer].
+  std::vector<std::uint64_t> frames_to_;
   std::vector<std::uint64_t> wire_bytes_to_;
 };
 
@@ -156,8 +158,8 @@ double mean_seconds(const ProcessProfile& process, std::size_t phase);
 /// Returns the samples of all processes at rank 0, and nothing elsewhere. Collective.
 std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples& mine);
 
-/// Returns what judge() needs, from the records: means of the kept iterations, but the first where that
-/// warms up.
+/// Returns the input of judge() from the records: means of the kept iterations, without the first where that
+/// warms the caches.
 RunLoad load_of(const Profile& profile);
 
 /// Returns the bytes per second that the workers of the pool read together, from a working set that fits no

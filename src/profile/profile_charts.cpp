@@ -18,7 +18,7 @@ using report::Drawing;
 using report::Points;
 
 constexpr double kLeft = Drawing::kLeft, kRight = Drawing::kRight, kTop = Drawing::kTop;
-/// The classes of the page's style; waiting is what nobody wants to see much of.
+/// The classes of the page's style; waiting stands out.
 constexpr const char* kPhaseStyle[topology::kPhases] = {"s0", "s2", "s1", "s4"};
 
 /// Returns a round number that is not less, and whose half is round, too.
@@ -77,7 +77,7 @@ std::vector<std::string> shown_names(const Profile& profile, const std::string& 
 
 std::string phases_figure(const Profile& profile) {
   constexpr std::size_t kIterations = 2, kMostRows = 24;
-  constexpr double kRow = 24, kLeast = 0.1;  // narrower boxes are not seen
+  constexpr double kRow = 24, kLeast = 0.1;  // height of a row, and least width of a box that can be seen
   const auto& first = profile.processes.front().iterations;
   if (first.empty()) return {};
   const std::size_t shown = std::min(first.size(), kIterations);
@@ -159,7 +159,7 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
   if (shown.empty()) return {};
   most = round_up(most);
   Drawing figure(fmt::format("{} of rank {}, {}", title, rank, unit));
-  if (samples.at_ns.size() == 1) {  // no curve, and no time axis
+  if (samples.at_ns.size() == 1) {  // there is no curve, and no time axis
     double y = kTop + 12;
     figure.text(
         0, y,

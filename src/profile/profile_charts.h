@@ -7,7 +7,7 @@
 
 namespace edgewire::profile {
 
-/// Draws what each worker did in the last iterations, over time. Clocks of other machines differ; their
+/// Draws the phases of each worker in the last iterations, over time. Clocks of other machines differ; their
 /// processes are shifted so that the last iterations of all processes end together.
 std::string phases_figure(const Profile& profile);
 /// Draws the phases of each of the latest iterations of a process, as means of its workers.

@@ -12,7 +12,7 @@ namespace edgewire::profile {
 
 namespace {
 
-constexpr std::size_t kMostFigures = 8;  // processes of which there are charts
+constexpr std::size_t kMostFigures = 8;  // most processes of which there are charts
 
 double ms(double ns) { return ns * 1e-6; }
 

@@ -18,7 +18,7 @@ EDGEWIRE_JSON_OF(Limiter, cause, seconds, share, rank, why)
 namespace {
 
 constexpr int kSchemaVersion = 1;
-constexpr double kWaitShown = 0.001;  ///< of the time of a step: shorter waits are left out
+constexpr double kWaitShown = 0.001;  ///< share of a step's time below which waits are left out
 
 CounterValues of_workers(const ProcessProfile& process, std::size_t phase) {
   CounterValues sum;
@@ -35,7 +35,7 @@ double memory_bytes_per_item(const ProcessProfile& process, std::uint64_t iterat
     all += worker.phases[0];
   }
   if (!counts.has(Event::llc_misses) || counted == 0 || process.facts.items == 0) return 0;
-  // Edges are counted in some iterations only: their part of the time is their part of the edges.
+  // Edges are counted in some iterations only: their share of the time is their share of the edges.
   const double iterations =
       static_cast<double>(iterations_done) * static_cast<double>(counted) / static_cast<double>(all);
   return bytes_from_memory(counts) / iterations / process.facts.items;
@@ -84,9 +84,9 @@ double stolen_cores(const ProcessProfile& process) {
   return 0;
 }
 
-/// Returns a line for each machine whose hypervisor took much of it away.
+/// Returns a line for each machine whose hypervisor took much of it.
 std::string stolen_lines(const std::vector<ProcessProfile>& processes) {
-  constexpr double kMuch = 0.01;  // of a core for each worker
+  constexpr double kMuch = 0.01;  // part of a core for each worker
   std::string lines;
   std::set<std::uint64_t> hosts;
   for (std::size_t p = 0; p < processes.size(); ++p) {

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file of the system that is kept open. Gauges that are read one after the other share what was read.
+/// A file of the system that is kept open. Gauges that are read one after the other share its text.
 class SystemFile {
  public:
   explicit SystemFile(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -84,7 +84,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-constexpr std::size_t kIdle = 3, kWaiting = 4, kSteal = 7;  // of /proc/stat
+constexpr std::size_t kIdle = 3, kWaiting = 4, kSteal = 7;  // places in /proc/stat
 
 double busy_ticks(SystemFile& stat) {
   double busy = 0;
@@ -120,7 +120,7 @@ void add_rdma_ports(const std::string& root, Gauges& gauges) {
     for (const auto& port : names_in(cards + card + "/ports")) {
       const std::string counters = fmt::format("{}{}/ports/{}/", cards, card, port);
       const std::string name = fmt::format("{} port {}", card, port);
-      // These are counted in words of 4 bytes. Soft-RoCE has only packets.
+      // These counters count words of 4 bytes. Soft-RoCE has only packets.
       const auto add = [&](const char* way, const char* data, const char* packets) {
         if (fs::exists(counters + data)) {
           gauges.push_back({name + way, "Gbit/s", 4 * kGigabits, true, number_in(counters + data)});
@@ -135,7 +135,7 @@ void add_rdma_ports(const std::string& root, Gauges& gauges) {
 }
 
 void add_disks(const std::string& root, Gauges& gauges) {
-  constexpr std::size_t kRead = 2, kWritten = 6;  // of /sys/block/NAME/stat, in sectors of 512 bytes
+  constexpr std::size_t kRead = 2, kWritten = 6;  // places in /sys/block/NAME/stat, in sectors of 512 bytes
   for (const auto& disk : names_in(root + "/sys/block")) {
     if (disk.starts_with("loop") || disk.starts_with("ram") || disk.starts_with("zram")) continue;
     const auto stat = std::make_shared<SystemFile>(fmt::format("{}/sys/block/{}/stat", root, disk));
@@ -205,7 +205,7 @@ Samples Sampler::stop() {
   return std::move(samples_);
 }
 
-/// Takes a sample, `seconds` since the last one; 0: the first, which only counts.
+/// Takes a sample, `seconds` since the last one; 0: the first one, which only reads the counts.
 void Sampler::sample(std::uint64_t now_ns, double seconds) {
   if (seconds > 0) samples_.at_ns.push_back(now_ns);
   for (std::size_t f = 0; f < gauges_.size(); ++f) {
@@ -218,7 +218,7 @@ void Sampler::sample(std::uint64_t now_ns, double seconds) {
   }
 }
 
-/// Leaves half as many samples, each for twice the time.
+/// Halves the number of samples, each for twice the time.
 void Sampler::thin() {
   const std::size_t half = samples_.at_ns.size() / 2;
   for (std::size_t i = 0; i < half; ++i) samples_.at_ns[i] = samples_.at_ns[2 * i + 1];

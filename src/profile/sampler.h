@@ -1,4 +1,4 @@
-// This file records how busy the machine is while a job runs: it reads gauges of the system at regular
+// This file records the use of the machine while a job runs: it reads gauges of the system at regular
 // intervals.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace edgewire::profile {
 /// A gauge over time, one value for each sample.
 struct Series {
   std::string name;
-  std::string unit;  ///< cores, MB, Gbit/s, MB/s, chunks, chunks/s, workers
+  std::string unit;  ///< unit: cores, MB, Gbit/s, MB/s, chunks, chunks/s, workers
   std::vector<float> values;
 };
 
 struct Samples {
-  std::vector<std::uint64_t> at_ns;  ///< CLOCK_MONOTONIC, ends of the intervals
+  std::vector<std::uint64_t> at_ns;  ///< ends of the intervals, by CLOCK_MONOTONIC
   std::vector<Series> series;
 };
 
@@ -29,24 +29,23 @@ struct Samples {
 struct Gauge {
   std::string name;
   std::string unit;
-  double scale = 1;              ///< factor from the value to the unit
-  bool rate = false;             ///< `read` returns a count that grows: report its change per second
-  std::function<double()> read;  ///< called by the sampler's thread; below 0: nothing to read
+  double scale = 1;   ///< factor from the value to the unit
+  bool rate = false;  ///< whether `read` returns a count that grows, whose change per second is reported
+  std::function<double()> read;  ///< reads the value, on the sampler's thread; below 0: nothing to read
 };
 
-/// The name of one of system_gauges(): the cores of the machine that its hypervisor gave to others ("steal"
-/// in proc(5)).
+/// The name of the gauge of the cores of the machine that its hypervisor gave to others ("steal" in proc(5)).
 inline constexpr const char* kStolen = "stolen";
 
 /// Returns gauges of the CPU of the system, kStolen, memory of this process, each network interface (in this
 /// network namespace), RDMA port counters and disks. `root` stands before /proc and /sys.
 std::vector<Gauge> system_gauges(const std::string& root = "");
 
-/// Makes one of the last two samples, up to the end of the last. `share`: its part of their time.
+/// Joins the last two samples to one. `share`: the last one's part of their time.
 void join_last(Samples& samples, double share);
 
-/// Reads gauges in a separate thread until stop(), which reads them once more: so the shortest run has a
-/// sample. Memory is bounded: whenever it is full, every second sample is dropped.
+/// A thread that reads gauges until stop(), which reads them once more: so the shortest run has a sample.
+/// Memory is bounded: whenever it is full, samples are joined in pairs.
 class Sampler {
  public:
   static constexpr std::size_t kMostSamples = 4096;
@@ -64,7 +63,7 @@ class Sampler {
 
   std::chrono::milliseconds interval_;
   std::vector<Gauge> gauges_;
-  std::vector<double> last_;  ///< [gauge]: what was read; below 0: nothing yet
+  std::vector<double> last_;  ///< last values, [gauge]; below 0: nothing yet
   Samples samples_;
   std::mutex mutex_;
   std::condition_variable_any woken_;

@@ -13,7 +13,7 @@ namespace edgewire::profile {
 
 using topology::Phase;
 
-/// What a worker's timeline consists of.
+/// The parts of a worker's timeline.
 namespace timeline {
 
 /// The latest values of a sequence.
@@ -34,7 +34,7 @@ class Ring {
   std::size_t count_ = 0;
 };
 
-/// A sum that its worker adds to and the sampler reads; it pairs with nothing.
+/// A sum to which its worker adds and which the sampler reads; it pairs with nothing.
 class Sum {
  public:
   void add(std::uint64_t value) noexcept {
@@ -50,8 +50,8 @@ class Sum {
 
 namespace {
 
-constexpr std::uint64_t kShareOfReading = 200;  // at most one part of so many
-constexpr std::uint64_t kInterrupted = 8;       // times the fastest reading; a slower one was interrupted
+constexpr std::uint64_t kShareOfReading = 200;  // inverse of the largest share of time for reading
+constexpr std::uint64_t kInterrupted = 8;       // factor of the fastest reading: a slower one was interrupted
 
 std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
 
@@ -64,7 +64,7 @@ std::uint64_t read_ns(clockid_t clock) noexcept {
 
 }  // namespace
 
-/// What a worker records. Its thread writes it, and so does the worker that ends an iteration while it
+/// The records of a worker. Its thread writes them, and so does the worker that ends an iteration while it
 /// rests.
 struct alignas(64) Timeline::Worker {
   Worker(const TimelineOptions& options)
@@ -74,13 +74,13 @@ struct alignas(64) Timeline::Worker {
         waited_ns(static_cast<std::size_t>(options.processes)) {}
 
   std::uint64_t began_cpu_ns = 0;
-  std::atomic<int> thread{0};  ///< its id; release after began_cpu_ns, acquire in cpu_ns()
+  std::atomic<int> thread{0};  ///< id of the thread; release after began_cpu_ns, acquire in cpu_ns()
   Phase phase = Phase::wait;
   int peer = -1;
   std::uint32_t item = 0;
   std::uint64_t since_ns = 0;
   PhaseTimes aside{};                               ///< phases of the time since `since_ns`
-  std::array<int, topology::kPhases> aside_peer{};  ///< the last peer of each phase
+  std::array<int, topology::kPhases> aside_peer{};  ///< last peer of each phase
   std::uint64_t began_ns = 0;
   PhaseTimes iteration{};         ///< phases of this iteration
   std::uint64_t own_wait_ns = 0;  ///< own wait in this iteration
@@ -88,14 +88,14 @@ struct alignas(64) Timeline::Worker {
   std::unique_ptr<ThreadCounters> counters;
   CounterValues start, last;
   std::uint64_t counted_since_ns = 0;
-  bool counted = false;           ///< `last` was read when this phase began
-  std::uint64_t read_ns = ~0ULL;  ///< the fastest reading
+  bool counted = false;           ///< whether `last` was read when this phase began
+  std::uint64_t read_ns = ~0ULL;  ///< time of the fastest reading
   std::uint64_t reading_ns = 0;   ///< time of reading in this iteration
   timeline::Ring<Span> spans;
   timeline::Ring<Arrival> arrivals;
-  std::vector<std::uint64_t> seen;       ///< [peer]: chunks
-  std::vector<timeline::Sum> waited_ns;  ///< [peer]
-  timeline::Sum ready, arrived;          ///< chunks
+  std::vector<std::uint64_t> seen;       ///< chunks seen, [peer]
+  std::vector<timeline::Sum> waited_ns;  ///< time of waiting, [peer]
+  timeline::Sum ready, arrived;          ///< numbers of chunks
 
   CounterValues read() {
     const std::uint64_t start_ns = now_ns();
@@ -133,7 +133,7 @@ void Timeline::begin(int worker) noexcept {
 void Timeline::finish(int worker) noexcept {
   Worker& own = *workers_[static_cast<std::size_t>(worker)];
   own.times.whole += own.counters->read() - own.start;
-  own.times.whole_ns += own.since_ns - own.began_ns;  // without the time after the last iteration
+  own.times.whole_ns += own.since_ns - own.began_ns;  // leaves out the time after the last iteration
   own.counters.reset();
 }
 
@@ -160,7 +160,7 @@ void Timeline::close(Worker& own, std::uint64_t now) noexcept {
     if (phase == Phase::wait && peer == options_.rank) own.own_wait_ns += end - begin;
     own.spans.push({begin, end, done_ + 1, own.item, static_cast<std::int16_t>(peer), phase});
   };
-  // What was done aside is shown at the end of the phase.
+  // Work aside is shown at the end of the phase.
   std::uint64_t left = now - own.since_ns;
   for (auto& ns : own.aside) left -= ns = std::min(ns, left);
   std::uint64_t at = own.since_ns + left;
@@ -215,7 +215,7 @@ void Timeline::arrived(int worker, int peer, std::uint64_t chunks) noexcept {
   seen = chunks;
 }
 
-/// Adds what the workers have done since the last call.
+/// Adds the phases of the workers since the last call.
 void Timeline::add_all_to(IterationTimes& times, std::uint64_t now) noexcept {
   times.end_ns = now;
   for (auto& one : workers_) {
@@ -276,7 +276,7 @@ std::uint64_t Timeline::cpu_ns(int worker) const noexcept {
   const int thread = own.thread.load(std::memory_order_acquire);
   if (thread == 0) return 0;
   // This makes the clock of a thread from its id, as pthread_getcpuclockid() makes it. It is exact at any
-  // moment; what /proc tells moves on with the kernel's ticks.
+  // moment; the time in /proc moves on with the kernel's ticks.
   constexpr clockid_t kOfThread = 4, kScheduled = 2;
   const std::uint64_t now = read_ns((~thread << 3) | kOfThread | kScheduled);
   return std::max(now, own.began_cpu_ns) - own.began_cpu_ns;

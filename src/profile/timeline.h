@@ -17,13 +17,13 @@ struct Span {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   std::uint64_t iteration = 0;  ///< number of the iteration, from 1
-  std::uint32_t item = 0;       ///< see topology::Observer::enter
+  std::uint32_t item = 0;       ///< item, see topology::Observer::enter()
   std::int16_t peer = -1;
   topology::Phase phase = topology::Phase::wait;
 };
 
-/// This says that chunks `first`..`end` of a peer's lane, counted from the first iteration, were seen to
-/// have arrived.
+/// The arrival of chunks: those `first`..`end` of a peer's lane, counted from the first iteration, were seen
+/// to have arrived.
 struct Arrival {
   std::uint64_t at_ns = 0;
   std::uint64_t first = 0;
@@ -31,25 +31,25 @@ struct Arrival {
   std::int32_t peer = 0;
 };
 
-using PhaseTimes = std::array<std::uint64_t, topology::kPhases>;  ///< nanoseconds
+using PhaseTimes = std::array<std::uint64_t, topology::kPhases>;  ///< nanoseconds of each phase
 
-/// An iteration of this process.
+/// The times of an iteration of this process.
 struct IterationTimes {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   PhaseTimes phases{};                ///< phases summed over workers
-  std::uint64_t slowest_work_ns = 0;  ///< compute, send and apply of the worker with most of it
-  std::uint64_t own_wait_ns = 0;  ///< the part of wait that was for workers of this process, summed over them
+  std::uint64_t slowest_work_ns = 0;  ///< time of compute, send and apply of the worker with most of it
+  std::uint64_t own_wait_ns = 0;      ///< part of wait that was for workers of this process, summed over them
 };
 
-/// What is known of one worker when the run is over.
+/// The figures of one worker when the run is over.
 struct WorkerTimes {
   PhaseTimes phases{};
   std::array<CounterValues, topology::kPhases> counts{};  ///< counts of the iterations that were counted
-  PhaseTimes counted_ns{};                                ///< their time
+  PhaseTimes counted_ns{};                                ///< time of the iterations that were counted
   CounterValues whole{};                                  ///< counts of all iterations
   std::uint64_t whole_ns = 0;
-  int counter_error = 0;  ///< see ThreadCounters::error()
+  int counter_error = 0;  ///< error, see ThreadCounters::error()
 };
 
 struct TimelineOptions {
@@ -57,12 +57,13 @@ struct TimelineOptions {
   int processes = 1;
   int workers = 1;
   int iterations = 1;
-  std::size_t spans = std::size_t{1} << 15;  ///< spans kept for each worker; the oldest are overwritten
+  /// Number of spans kept for each worker; the oldest are overwritten.
+  std::size_t spans = std::size_t{1} << 15;
 };
 
-/// Records the phases of workers. Memory is bounded: it keeps the latest spans and arrivals of each worker,
-/// and the latest kKeptIterations iterations. Sums cover all of them. Counters are read at each change of
-/// phase, but only in so many iterations that reading them takes half a percent of the time.
+/// The recorder of the phases of workers. Memory is bounded: it keeps the latest spans and arrivals of each
+/// worker, and the latest kKeptIterations iterations. Sums cover all of them. Counters are read at each
+/// change of phase, but only in so few iterations that reading them takes at most half a percent of the time.
 class Timeline final : public topology::Observer {
  public:
   static constexpr std::size_t kKeptIterations = 1000;
@@ -78,15 +79,15 @@ class Timeline final : public topology::Observer {
   void arrived(int worker, int peer, std::uint64_t chunks) noexcept override;
   void end_iteration(std::uint64_t iteration) noexcept override;
 
-  // Jobs that run several times, or whose pool tells this, use these. One worker calls them, while the
+  // Jobs that run several times, or whose pool reports to this, use these. One worker calls them, while the
   // others rest.
   /// Begins a run: all workers have begun, and the first iteration starts now.
   void begin_run() noexcept;
-  /// Ends a run, before the workers finish. What came after the run's last iteration is a part of it. A run
+  /// Ends a run, before the workers finish. The time after the run's last iteration is a part of it. A run
   /// without one leaves no times.
   void end_run() noexcept;
 
-  // These are called when the run is over.
+  // Call these when the run is over.
   /// Returns the latest iterations, in order.
   std::vector<IterationTimes> iterations() const;
   std::vector<Span> spans(int worker) const;
@@ -100,8 +101,8 @@ class Timeline final : public topology::Observer {
   // Any thread may call these at any time.
   /// Returns the CPU time of the worker's thread since begin(); 0 before.
   std::uint64_t cpu_ns(int worker) const noexcept;
-  /// The chunks that were ready to be sent, that the link has taken, and that have come from peers, since
-  /// begin().
+  /// The numbers of chunks that were ready to be sent, that the link has taken, and that have come from
+  /// peers, since begin().
   struct Chunks {
     std::uint64_t ready = 0, arrived = 0;
   };
@@ -117,11 +118,11 @@ class Timeline final : public topology::Observer {
 
   TimelineOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<IterationTimes> iterations_;  ///< a ring of iterations
-  std::uint64_t done_ = 0;                  ///< iterations that are done; written while the workers rest
+  std::vector<IterationTimes> iterations_;  ///< ring of iterations
+  std::uint64_t done_ = 0;  ///< number of iterations that are done; written while the workers rest
   std::uint64_t done_before_run_ = 0;
-  std::uint64_t began_ns_ = 0;       ///< when this iteration began
-  std::uint64_t counted_every_ = 1;  ///< iterations from one that is counted to the next
+  std::uint64_t began_ns_ = 0;       ///< time when this iteration began
+  std::uint64_t counted_every_ = 1;  ///< number of iterations from one that is counted to the next
   bool counting_ = true;             ///< whether this iteration is counted; written while the workers rest
 };
 

@@ -15,11 +15,11 @@ namespace {
 
 using topology::Phase;
 
-/// Slices are half a nanosecond apart: else rounding ends some after the next one begins, and viewers that
-/// take that for nesting lose them.
+/// The gap between slices, half a nanosecond: else rounding ends some after the next one begins, and viewers
+/// that take that for nesting lose them.
 constexpr double kGapUs = 0.0005;
 
-/// The way of a chunk: which worker of which rank sends it, and to whom.
+/// The way of a chunk: the rank and worker that send it, and the receiver.
 struct Lane {
   std::size_t from, to, worker;
   auto operator<=>(const Lane&) const = default;  // NOLINT(modernize-use-nullptr): there is no pointer
@@ -54,7 +54,7 @@ class Writer {
       if (profile_.of_engine()) add_chunks(p);
       add_steps(p);
     }
-    text_.erase(text_.size() - 2);  // the last comma
+    text_.erase(text_.size() - 2);  // removes the last comma
     return std::move(text_) + "\n]}\n";
   }
 
@@ -102,8 +102,8 @@ class Writer {
     }
   }
 
-  /// Returns when the receiver saw chunk `number` of the lane, counted from the first iteration; 0: that is
-  /// not kept.
+  /// Returns the time when the receiver saw chunk `number` of the lane, counted from the first iteration; 0:
+  /// that is not kept.
   std::uint64_t arrived_ns(const Lane& lane, std::uint64_t number) const {
     const auto& process = profile_.processes[lane.to];
     if (lane.worker >= process.arrivals.size()) return 0;
@@ -139,8 +139,8 @@ class Writer {
     }
   }
 
-  /// Adds the steps, which are iterations that have names. Each goes from its begin to its end, in a lane of
-  /// the process.
+  /// Adds the steps, which are iterations that have names. Each one goes from its begin to its end, in a lane
+  /// of the process.
   void add_steps(std::size_t p) {
     const auto& all = profile_.processes[p].iterations;
     for (std::size_t i = 0; i < all.size() && i < profile_.names.size(); ++i) {
@@ -157,9 +157,9 @@ class Writer {
   }
 
   const Profile& profile_;
-  std::vector<std::int64_t> shift_ns_;  ///< [rank]: the shift to rank 0's clock
+  std::vector<std::int64_t> shift_ns_;  ///< shift to rank 0's clock, [rank]
   std::int64_t start_ns_ = INT64_MAX;
-  std::map<Lane, std::uint64_t> chunks_;  ///< chunks in an iteration
+  std::map<Lane, std::uint64_t> chunks_;  ///< number of chunks in an iteration, by lane
   std::uint64_t id_ = 0;
   std::string text_;
 };

@@ -13,19 +13,19 @@ namespace edgewire::profile {
 
 namespace {
 
-constexpr double kUneven = 0.15;      // part of the slowest one's time; less is not called imbalance
-constexpr double kSlower = 1.25;      // times the others' time for an edge
-constexpr double kMemoryBound = 0.8;  // of the work: the cores mostly wait for memory
-constexpr double kWithoutCore = 0.1;  // of the time busy: other programs run on the core
-constexpr double kNoWait = 0.03;      // of the iteration: the process was not kept waiting
-constexpr double kUnexplained = 0.5;  // of the iteration
+constexpr double kUneven = 0.15;      // part of the slowest one's time from which it is called imbalance
+constexpr double kSlower = 1.25;      // factor of the others' time for an edge
+constexpr double kMemoryBound = 0.8;  // part of the work above which the cores mostly wait for memory
+constexpr double kWithoutCore = 0.1;  // part of the busy time above which other programs run on the core
+constexpr double kNoWait = 0.03;      // part of the iteration below which the process was not kept waiting
+constexpr double kUnexplained = 0.5;  // part of the iteration
 
 std::string with_article(const std::string& word) {
   return (word.find_first_of("aeiou") == 0 ? "an " : "a ") + word;
 }
 
 struct Facts {
-  double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;  ///< work: busy_s()
+  double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;  ///< times; work is busy_s()
   std::size_t wire_rank = 0, memory_rank = 0, slowest = 0;
 };
 
@@ -33,15 +33,15 @@ std::uint64_t wire_bytes(const ProcessLoad& one) {
   return std::max(one.wire_bytes_sent, one.wire_bytes_received);
 }
 
-/// Returns how long a worker was kept from waiting for others.
+/// Returns the time in which a worker could not wait for others.
 double busy_s(const ProcessLoad& one) { return one.work_s + one.lost_s; }
 
 double cost_of_item(const ProcessLoad& one) {
   return one.items > 0 ? busy_s(one) * one.workers / one.items : 0;
 }
 
-/// Returns how long the bytes occupy the link, as it was measured before the run. The run itself has shown
-/// that it takes no longer than an iteration, and than the work of a process that never waited.
+/// Returns the time of the bytes on the link, as it was measured before the run. The run itself has shown
+/// that it takes no longer than an iteration, nor than the work of a process that never waited.
 double wire_seconds(const RunLoad& load, const Facts& facts) {
   if (load.line_bits_per_s <= 0) return 0;
   double seconds =
@@ -74,7 +74,7 @@ Facts find(const RunLoad& load) {
   return facts;
 }
 
-/// Says why work takes longer than necessary: there are too few cores, or other programs run on them.
+/// Returns why work takes longer than necessary: there are too few cores, or other programs run on them.
 std::string why_slow(const ProcessLoad& one, const Words& words) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
@@ -84,7 +84,8 @@ std::string why_slow(const ProcessLoad& one, const Words& words) {
   return "";
 }
 
-/// Returns how long the others waited because the process had no core; sending keeps them waiting anyway.
+/// Returns the time that the others waited because the process had no core; sending keeps them waiting
+/// anyway.
 double held_up_s(const RunLoad& load, const Facts& facts, const ProcessLoad& one) {
   return std::min({one.core_wait_s, one.awaited_s, std::max(0.0, load.seconds - facts.wire_s)});
 }
@@ -114,13 +115,14 @@ std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
                        why_slow(one, load.words))}};
 }
 
-/// Returns the slowest process, when it is much slower than the mean; else its slowest worker, when that is.
+/// Returns the slowest process, when it is much slower than the mean; else its slowest worker, when that is
+/// much slower.
 std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
   if (auto lost = lost_core(load, facts); !lost.empty()) return lost;
   const auto& slowest = load.processes[facts.slowest];
   const int rank = static_cast<int>(facts.slowest);
   if (facts.work_max_s - facts.work_mean_s > kUneven * facts.work_max_s) {
-    double items = 0, work = 0, workers = 0;  // of the others
+    double items = 0, work = 0, workers = 0;  // sums of the others
     for (const auto& one : load.processes) {
       if (&one == &slowest) continue;
       items += one.items;
@@ -256,10 +258,9 @@ Verdict judge(const RunLoad& measured) {
     verdict.limiters.insert(
         verdict.limiters.begin(),
         {Cause::latency, rest, 0, -1,
-         fmt::format(
-             "for {} of {} neither work nor bytes were what it waited for: starting, waiting for each "
-             "other, messages under way",
-             readable_seconds(rest), load.words.a_step())});
+         fmt::format("for {} of {} neither work nor bytes explain the time: starting, waiting for each "
+                     "other, messages under way",
+                     readable_seconds(rest), load.words.a_step())});
   }
   for (auto& one : verdict.limiters) one.share = load.seconds > 0 ? one.seconds / load.seconds : 0;
   return verdict;

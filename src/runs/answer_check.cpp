@@ -19,7 +19,7 @@ namespace {
 template <class Value>
 using Valued = std::vector<std::pair<std::uint64_t, Value>>;
 
-/// Returns the first of them by key(value). `all`: in the order of their ids.
+/// Returns the first vertices by key(value). `all`: in the order of their ids.
 template <class Value, class Key>
 std::vector<report::Top> first_of(const Asked& asked, Valued<Value> all, std::uint64_t count,
                                   const Key& key) {
@@ -62,7 +62,7 @@ bool same(const std::variant<Values...>& a, const std::variant<Values...>& b) {
 std::string field_fault(const report::Answer& found, const report::Answer& expected) {
   for (const auto& [name, value] : expected.fields) {
     const auto at = std::ranges::find(found.fields, name, [](const auto& field) { return field.first; });
-    if (at == found.fields.end()) return fmt::format("it does not say {}", name);
+    if (at == found.fields.end()) return fmt::format("it has no {}", name);
     if (!same(at->second, value))
       return fmt::format("{} is {}, but the values say {}", name, text_of(at->second), text_of(value));
   }
@@ -96,7 +96,7 @@ std::string answer_fault(const report::Answer& found, const report::Answer& expe
   if (!fault.empty()) return fault;
   if (found.top.has_value() != expected.top.has_value() ||
       found.path.has_value() != expected.path.has_value())
-    return "it has a list or a path that nobody has asked for, or lacks one";
+    return "it has a list or a path that was not asked for, or lacks one";
   if (found.top) fault = top_fault(*found.top, *expected.top);
   if (fault.empty() && found.path) fault = path_fault(*found.path, *expected.path);
   return fault;

@@ -72,7 +72,8 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
       launch::allreduce(job.bootstrap(), distances.size() - unreached_here, std::plus<>());
   report::Answer answer;
   if (job.rank() > 0) return answer;
-  const auto longest = static_cast<Distance>(farthest.at(0).value);  // the source is always reached
+  // It exists, as the source is always reached.
+  const auto longest = static_cast<Distance>(farthest.at(0).value);
   const auto name = name_of(run.names, farthest[0].vertex);
   answer.text = fmt::format("reached {} of {} vertices, the longest distance is {} (to {})", reached,
                             job.graph().vertices(), longest, name.text);

@@ -1,4 +1,4 @@
-// This file makes what people ask of a result first from what processes have computed: see report/answer.h.
+// This file makes the answers of runs from the results of processes: see report/answer.h.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace edgewire::runs {
 
-/// A run of a kernel that follows a frontier, which an answer is about.
+/// A run of a kernel that follows a frontier, to which an answer belongs.
 struct AnsweredRun {
   frontier::Job& job;
   std::span<const frontier::Superstep> supersteps;  ///< supersteps of this process
   double seconds;                                   ///< time of this process
-  const std::optional<std::uint64_t>& top;          ///< vertices that are asked for
+  const std::optional<std::uint64_t>& top;          ///< number of vertices that are asked for
   const graph::VertexNames& names;
 };
 
-/// A kernel that lists some vertices unasked lists so many.
+/// The number of vertices that a kernel lists unasked.
 inline constexpr std::uint64_t kTop = 10;
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex);
@@ -53,8 +53,8 @@ report::Number as_number(Value value) {
   else
     return double{value};
 }
-/// Sets the list of an answer. `top`: Candidates of any value. `order`: the order in a word. `listed`: they
-/// were asked for.
+/// Sets the list of an answer. `top`: Candidates of any value. `order`: the order in a word. `listed`:
+/// whether they were asked for.
 template <class Candidates>
 void set_top(report::Answer& answer, const char* order, const Candidates& top,
              const graph::VertexNames& names, bool listed) {
@@ -63,23 +63,23 @@ void set_top(report::Answer& answer, const char* order, const Candidates& top,
   answer.top.emplace();
   for (const auto& one : top) answer.top->push_back({name_of(names, one.vertex), as_number(one.value)});
 }
-/// Returns a path as it stands in an answer. `vertices`: those from the source to the target; empty: there
-/// is no path.
+/// Returns a path in the form of an answer. `vertices`: those from the source to the target; empty: there is
+/// no path.
 report::Path named_path(const graph::VertexNames& names, const std::vector<VertexId>& vertices,
                         VertexId source, VertexId target, report::Number length);
-/// Returns what sssp answers: how many vertices are reached, and the longest distance. `distances`: [local
-/// number]; float, double or std::uint64_t. Collective.
+/// Returns the answer of sssp: the number of reached vertices, and the longest distance. `distances`: by
+/// local number; float, double or std::uint64_t. Collective.
 template <class Distance>
 report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance> distances,
                                Distance unreached);
-/// Returns what all kernels whose values are labels answer: how many groups there are, which one is the
-/// largest, and how many vertices are alone. `labels`: [local number]. `one`, `several`: what a group is
-/// called. The records of the job hold a label. Collective.
+/// Returns the answer of kernels whose values are labels: the number of groups, the largest one, and the
+/// number of vertices that are alone. `labels`: by local number. `one`, `several`: the names of groups. The
+/// records of the job hold a label. Collective.
 report::Answer group_answer(const AnsweredRun& run, std::span<const PlainId> labels, const char* one,
                             const char* several);
-/// Sets the list of vertices with the highest values, double or std::uint64_t. `values`: [local number]; or
-/// [vertex], with `of_all`, where rank 0 has all values and the others have none. `by_default`: how many it
-/// lists unasked. Collective.
+/// Sets the list of vertices with the highest values, double or std::uint64_t. `values`: by local number; or
+/// by vertex, with `of_all`, where rank 0 has all values and the others have none. `by_default`: the number
+/// that it lists unasked. Collective.
 template <class Value>
 void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const Value> values,
                  std::uint64_t by_default, bool of_all = false);

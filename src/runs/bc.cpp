@@ -116,7 +116,7 @@ class BcKernel : public VertexKernel<double> {
   }
 
  private:
-  /// Returns what sums depend on. How workers search is no part of it.
+  /// Returns all that sums depend on. The way workers search is no part of it.
   std::string state() const {
     return fmt::format("bc, sources {}{}{}", digest(sources_.vertices), asked_.weighted ? ", weighted" : "",
                        asked_.endpoints ? ", endpoints" : "");
@@ -140,8 +140,7 @@ class BcKernel : public VertexKernel<double> {
     return supersteps;
   }
 
-  /// Runs all searches at once, or as many as come before each checkpoint. A superstep is the sum of all of
-  /// its kind.
+  /// Runs all searches at once, or those before each checkpoint. A superstep is the sum of all of its kind.
   std::vector<frontier::Superstep> run_apart(Checkpoints& checkpoints) {
     if (const auto resumed = checkpoints.take_resumed()) searches_->resume(resumed->values<double>());
     const auto every = static_cast<std::size_t>(checkpoints_.every);
@@ -167,8 +166,8 @@ class BcKernel : public VertexKernel<double> {
   Sources sources_;
   BcOptions asked_;
   std::uint64_t samples_;
-  std::size_t done_ = 0;      ///< sources that a checkpoint held
-  std::size_t searched_ = 0;  ///< sources that are done, where workers share the levels of each
+  std::size_t done_ = 0;      ///< number of sources that a checkpoint held
+  std::size_t searched_ = 0;  ///< number of sources that are done, where workers share the levels of each
   bool apart_ = false;  ///< whether workers search apart: then rank 0 has the scores of all vertices, and the
                         ///< others have none
   std::unique_ptr<kernels::BcBySource> searches_;

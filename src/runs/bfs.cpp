@@ -67,7 +67,7 @@ class BfsKernel : public FrontierKernel {
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("level {}, {}", one.step + 1, one.kind == Bfs::kPull ? "pull" : "push");
   }
-  /// Returns the checksum of the levels, also with parents: which parent a vertex has depends on timing.
+  /// Returns the checksum of the levels, also with parents: the parent of a vertex depends on timing.
   std::uint64_t checksum(const frontier::Job& job) const override {
     return apart_ ? searches_->checksum(run_) : runs::checksum(job, search_->levels());
   }
@@ -129,12 +129,13 @@ class BfsKernel : public FrontierKernel {
   Target target_;
   std::size_t run_ = 0;
   bool apart_ = false;
-  std::vector<std::uint64_t> followed_;  ///< vertices that each superstep of the run has followed, at rank 0
-  std::uint64_t timed_ = 0;              ///< searches that had edges to follow
-  double seconds_for_an_edge_ = 0;       ///< time for an edge, summed over all these searches
-  std::unique_ptr<Bfs> search_;          ///< one of these two
+  /// Number of vertices that each superstep of the run has followed, at rank 0.
+  std::vector<std::uint64_t> followed_;
+  std::uint64_t timed_ = 0;         ///< number of searches that had edges to follow
+  double seconds_for_an_edge_ = 0;  ///< time for an edge, summed over all these searches
+  std::unique_ptr<Bfs> search_;     ///< search; one of these two
   std::unique_ptr<kernels::BfsBySource> searches_;
-  kernels::BfsFound found_;  ///< what the run found, at rank 0
+  kernels::BfsFound found_;  ///< result of the run, at rank 0
 };
 
 report::Answer BfsKernel::answer(const AnsweredRun& run) {
@@ -156,8 +157,8 @@ report::Answer BfsKernel::answer(const AnsweredRun& run) {
   const double seconds = launch::allreduce(bootstrap, run.seconds, std::ranges::max);
   report::Answer answer;
   if (job.rank() > 0) return answer;
-  const std::uint64_t edges =
-      found.edges / (job.graph().symmetric() ? 2 : 1);  // input edges, stored both ways
+  // Counts input edges, which are stored both ways.
+  const std::uint64_t edges = found.edges / (job.graph().symmetric() ? 2 : 1);
   const double rate = seconds > 0 ? static_cast<double>(edges) / seconds : 0;
   if (edges > 0) {
     ++timed_;
@@ -174,7 +175,7 @@ report::Answer BfsKernel::answer(const AnsweredRun& run) {
   return answer;
 }
 
-/// Returns the harmonic mean, as Graph500 has it.
+/// Returns the harmonic mean, as Graph500 defines it.
 report::Answer BfsKernel::answer_of_all() const {
   report::Answer answer;
   const double mean = seconds_for_an_edge_ > 0 ? static_cast<double>(timed_) / seconds_for_an_edge_ : 0;

@@ -14,11 +14,11 @@ namespace edgewire::runs {
 
 template <class Value>
 struct Result {
-  std::vector<Value> values;  ///< [vertex], at rank 0, in the order of ids; elsewhere there are none
-  report::RunReport report;   ///< complete at rank 0
+  std::vector<Value> values;  ///< values by vertex at rank 0, in the order of ids; elsewhere there are none
+  report::RunReport report;   ///< report, complete at rank 0
 };
 
-/// Returns the values as `Value`, PlainId, std::uint64_t or double. A whole distance that no path has becomes
+/// Returns the values as `Value`, PlainId, std::uint64_t or double. A whole distance without a path becomes
 /// infinity.
 template <class Value>
 std::vector<Value> values_as(const Values& values) {

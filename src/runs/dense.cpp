@@ -27,7 +27,7 @@ struct DenseFigures {
   std::uint64_t tile_bytes, matching, setup_messages;
 };
 
-/// Returns the traffic without what processes of one host exchange.
+/// Returns the traffic without that between processes of one host.
 plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes) {
   for (std::size_t p = 0; p < nodes.size(); ++p)
     for (std::size_t q = 0; q < nodes.size(); ++q)
@@ -109,8 +109,8 @@ void set_choices(report::RunReport& report, const job::DenseJob& job, const job:
   report.wire = plan::to_name(options.encoding);
 }
 
-/// Returns the report of all processes at rank 0, without what is the kernel's own; elsewhere it returns the
-/// report of this process only. `seconds_total`, `checksum`: those of this process. Collective.
+/// Returns the report of all processes at rank 0, without the kernel's own parts; elsewhere the report of
+/// this process only. `seconds_total`, `checksum`: those of this process. Collective.
 report::RunReport gather_report(const job::DenseJob& job, const job::DenseOptions& options,
                                 const std::vector<engine::IterationRecord>& mine, double seconds_total,
                                 std::uint64_t checksum) {
@@ -148,7 +148,7 @@ kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kerne
           partition::owns_edges(job.choices().ownership) ? 2 : 1};
 }
 
-/// Says what is wrong with a result that differs from the reference, or of which nothing can be said.
+/// Returns the fault of a result that differs from the reference, or of which nothing can be said.
 std::string fault_of(const DenseKernel& kernel, const report::RunReport::Verification& check,
                      const std::string& tolerance, double wire_error_bound) {
   if (!(check.limit_share <= 1))
@@ -156,7 +156,7 @@ std::string fault_of(const DenseKernel& kernel, const report::RunReport::Verific
         "the result differs from the reference: the {} of vertex {} by {:.3g} times {}; in sum by {:.2g} "
         "(limit {:.2g})",
         kernel.value(), check.vertex, check.limit_share,
-        tolerance.empty() ? "what rounding can do" : "the tolerance", check.sum_error, check.limit);
+        tolerance.empty() ? "the most that rounding can do" : "the tolerance", check.sum_error, check.limit);
   return fmt::format(
       "{} can say nothing of this result: rounding may change it by {:.2g} times its values in sum; {}",
       opt::verify, check.limit,
@@ -165,7 +165,7 @@ std::string fault_of(const DenseKernel& kernel, const report::RunReport::Verific
                            : fmt::format("{} rounds less", opt::precision("f64")));
 }
 
-/// Says what a result may differ by.
+/// Returns the limits of a result's difference in words.
 std::string limits_of(const kernels::Reference& expected) {
   if (!expected.tolerance.empty()) return "a tolerance of " + expected.tolerance;
   return fmt::format("sums of up to {} doubles", std::max<std::uint64_t>(expected.longest_sum, 1));
@@ -204,7 +204,7 @@ std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values)
   return sum;
 }
 
-/// Adds what the kernel says to the report. Collective.
+/// Adds the kernel's own parts to the report. Collective.
 void add_kernel(report::RunReport& report, const DenseKernel& kernel, const DenseStage& stage,
                 const DenseOutcome& outcome, const kernels::Rounding& rounding,
                 const graph::VertexNames& names) {
@@ -232,10 +232,10 @@ Checkpoints checkpoints_of(job::DenseJob& job, const DenseKernel& kernel, const 
           kernel.iterations()};
 }
 
-/// Returns how a run of the kernel iterates. What is passed outlives the result.
+/// Returns the options of the kernel's iterations. The arguments outlive the result.
 job::RunOptions run_options(const DenseKernel& kernel, const RunOptions& options,
                             topology::Observer* observer, Checkpoints& checkpoints) {
-  const int total = kernel.has_goal() ? 0 : kernel.iterations();  // nobody knows when a goal is reached
+  const int total = kernel.has_goal() ? 0 : kernel.iterations();  // it is not known when a goal is reached
   const auto tell = [&progress = options.tools.progress, total](int done) {
     if (progress)
       progress(
@@ -245,13 +245,13 @@ job::RunOptions run_options(const DenseKernel& kernel, const RunOptions& options
           checkpoints.written(), options.checkpoints.every};
 }
 
-/// Verifies the values and hands them over, where that was asked for. Collective.
+/// Verifies the values and hands them over, where that is wanted. Collective.
 void conclude(report::RunReport& report, const DenseKernel& kernel, const DenseStage& stage,
               const DenseOutcome& outcome, const kernels::Rounding& rounding, const graph::VertexNames& names,
               const RunOptions& options) {
   auto& [bootstrap, job, tools] = stage;
   std::vector<double> all;
-  bool right = true;  // as far as anybody looks
+  bool right = true;  // whether the result is right, as far as it is checked
   if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty()) {
     all = job::gather_values(job, outcome.values);
     if (bootstrap.rank() == 0 && tools.verify)
@@ -313,7 +313,7 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::Gr
     watch.emplace(bootstrap, job.process(), disks->files().paths(),
                   static_cast<double>(asked.link_bits_per_s));
   DenseOutcome outcome;
-  {  // What follows does not need the memory of checkpoints and loops.
+  {  // The next steps do not need the memory of checkpoints and loops.
     Checkpoints checkpoints = checkpoints_of(job, *this, options);
     const auto run = start(job);
     if (const auto from = checkpoints.take_resumed())

@@ -1,4 +1,4 @@
-// This file says what a kernel that passes over all edges has to say, and runs it.
+// This file has the interface of a kernel that passes over all edges, and runs it.
 #pragma once
 
 #include <memory>
@@ -17,29 +17,29 @@
 
 namespace edgewire::runs {
 
-/// What the iterations of one process gave.
+/// The result of one process's iterations.
 struct DenseOutcome {
   topology::NodeMemory memory{};     ///< memory of the values
   std::span<const double> values{};  ///< values of the owned vertices, by index
   std::vector<engine::IterationRecord> iterations{};
-  int resumed_at = 0;  ///< iterations that a checkpoint held
+  int resumed_at = 0;  ///< number of iterations that a checkpoint held
 
   int done() const noexcept { return resumed_at + static_cast<int>(iterations.size()); }
 };
 
-/// A job, and what was asked for beside computing.
+/// A job, and the tools to use beside computing.
 struct DenseStage {
   launch::Bootstrap& bootstrap;
   job::DenseJob& job;
   const Tools& tools;
 };
 
-/// A kernel whose values are doubles. There is one object for each process of the job. What is virtual sets
+/// A kernel whose values are doubles. There is one object for each process of the job. Virtual functions set
 /// the kernel apart; those functions that take the stage are collective.
 class DenseKernel : public Kernel {
  public:
-  /// Makes a kernel. `value`: what messages call the value of a vertex. `doubles`: messages are doubles,
-  /// otherwise floats.
+  /// Makes a kernel. `value`: the name of a vertex's value in messages. `doubles`: whether messages are
+  /// doubles, otherwise floats.
   DenseKernel(std::string name, std::string value, bool doubles)
       : Kernel(std::move(name)), value_(std::move(value)), doubles_(doubles) {}
   bool has_tiles() const final { return true; }
@@ -49,29 +49,29 @@ class DenseKernel : public Kernel {
   std::string_view value() const noexcept { return value_; }
   bool doubles() const noexcept { return doubles_; }
   const char* precision() const noexcept { return doubles_ ? "f64" : "f32"; }
-  /// Returns the digits that tell any two values of the precision apart.
+  /// Returns the number of digits that tell any two values of the precision apart.
   int digits() const noexcept { return doubles_ ? 17 : 9; }
 
-  /// Returns what values depend on beside graph, wire and number of iterations; it is for checkpoints.
+  /// Returns all that values depend on beside graph, wire and number of iterations; it is for checkpoints.
   virtual std::string state() const = 0;
   virtual int iterations() const = 0;
-  /// Returns whether the program is asked after each iteration if it is done.
+  /// Returns whether the program decides after each iteration if it is done.
   virtual bool has_goal() const { return false; }
-  /// Makes the program and its run, which may note in the kernel how it ended. The kernel outlives it.
+  /// Makes the program and its run, which may note its end in the kernel. The kernel outlives it.
   virtual std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) = 0;
   virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                        const kernels::Rounding& rounding) const = 0;
-  /// Returns what kernels::message_bound() tells.
+  /// Returns the result of kernels::message_bound().
   virtual double message_bound(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const = 0;
-  /// Returns what people ask first, complete at rank 0.
+  /// Returns the answer, complete at rank 0.
   virtual report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
                                 const graph::VertexNames& names) const;
-  /// Returns the answer as the values of all vertices say it: see answer_check.h.
+  /// Returns the answer that the values of all vertices give: see answer_check.h.
   virtual report::Answer expected_answer(const Asked& asked, std::span<const double> all) const {
     return expected_highest(asked, all, kTop);
   }
-  /// Adds what was asked for, and what else the kernel has to say.
+  /// Adds the options, and the kernel's own parts.
   virtual void add_to(report::RunReport& report, const DenseOutcome& outcome) const = 0;
 
  protected:

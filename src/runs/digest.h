@@ -1,4 +1,4 @@
-// This file makes from lists of numbers, and from results, one number that tells them apart.
+// This file makes one number of a list of numbers, or of a result, that tells it from others.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,17 +23,17 @@ std::string digest(const std::vector<T>& numbers) {
   return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
 }
 
-/// Returns how searches share workers, in a word.
+/// Returns the way searches share workers, in a word.
 inline const char* how(Parallel parallel) noexcept {
   return parallel == Parallel::automatic ? "auto" : parallel == Parallel::sources ? "sources" : "levels";
 }
-/// Returns whether each worker searches from sources of its own; nothing: where it pays.
+/// Returns whether each worker searches from sources of its own; nothing: the kernel decides.
 inline std::optional<bool> apart_asked(Parallel parallel) noexcept {
   return parallel == Parallel::automatic ? std::optional<bool>() : parallel == Parallel::sources;
 }
 
-/// Returns what one vertex adds to the checksum of a result. The sum of all, modulo 2^64, is equal for equal
-/// results. `Value`: a number of 4 or 8 bytes, of which each bit counts.
+/// Returns the part of one vertex in the checksum of a result. The sum of all, modulo 2^64, is equal for
+/// equal results. `Value`: a number of 4 or 8 bytes, every bit of which counts.
 template <class Value>
 std::uint64_t checksum_of(std::uint64_t vertex, Value value) noexcept {
   std::uint64_t mixed = (vertex + 1) * kGolden;

@@ -21,13 +21,13 @@ namespace edgewire::runs {
 
 namespace {
 
-/// What one run had to send at least.
+/// The least that one run had to send.
 struct LeastRecords {
-  std::map<std::string, std::uint64_t> bytes;  ///< [phase of a superstep]: bytes of records
+  std::map<std::string, std::uint64_t> bytes;  ///< bytes of records by phase of a superstep
   kernels::Exactness exactness = kernels::Exactness::exact;
 };
 
-/// Counts for the run that was last; returns nothing where nobody counts it. One process does that, by
+/// Counts the records of the last run; returns nothing where no count exists. One process does that, by
 /// itself, in sequence and by other code than the kernel's (kernels/count/count.h): time and memory are those
 /// of `edgewire bound`.
 std::optional<LeastRecords> count_records(const FrontierKernel& kernel, const frontier::Job& job) {
@@ -44,12 +44,12 @@ std::optional<LeastRecords> count_records(const FrontierKernel& kernel, const fr
 /// The supersteps, times and checksum of all runs of one process.
 struct FrontierRuns {
   std::vector<frontier::Superstep> supersteps;  ///< supersteps of all runs
-  std::vector<std::size_t> ends;                ///< [run]: end of its supersteps
-  std::vector<double> seconds;                  ///< [run]
+  std::vector<std::size_t> ends;                ///< ends of the runs' supersteps, [run]
+  std::vector<double> seconds;                  ///< seconds, [run]
   double seconds_kernel = 0;                    ///< time of all runs, which may overlap
   std::uint64_t checksum = 0;
-  std::vector<report::Answer> answers;  ///< [run]: at rank 0
-  /// [run]: what the run had to send at least, at rank 0, where that was asked for; else empty.
+  std::vector<report::Answer> answers;  ///< answers at rank 0, [run]
+  /// The least that the runs had to send, [run], at rank 0, where that is wanted; else empty.
   std::vector<std::optional<LeastRecords>> least;
 
   void add(const std::vector<frontier::Superstep>& steps, double seconds_of_run) {
@@ -72,7 +72,7 @@ void run_one(frontier::Job& job, FrontierKernel& kernel, profile::Profiler* prof
   runs.seconds_kernel += runs.seconds.back();
 }
 
-/// Does all runs at once, if the kernel can; they are one superstep for a profile.
+/// Runs all searches at once, if the kernel can; they are one superstep for a profile.
 std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::Job& job, FrontierKernel& kernel,
                                                           profile::Profiler* profiler) {
   const profile::ProfiledRun profiled(profiler);
@@ -81,7 +81,7 @@ std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::Job& job, Fr
   return steps;
 }
 
-/// Verifies the result at rank 0, after gather(), and what the run has answered.
+/// Verifies the result at rank 0, after gather(), and the answer of the run.
 void verify(const FrontierKernel& kernel, const Asked& asked, const report::Answer& answer,
             const std::string& name) {
   const std::string of_run = name.empty() ? "" : " of run " + name;
@@ -91,13 +91,13 @@ void verify(const FrontierKernel& kernel, const Asked& asked, const report::Answ
     throw Error(fmt::format("the answer{} is wrong: {}", of_run, fault));
 }
 
-/// What a job's listener looks at.
+/// The state that a job's listener uses.
 struct Told {
   profile::Profiler* profiler = nullptr;
-  std::uint64_t run = 0, runs = 0;  ///< the run that is under way, and how many there are
+  std::uint64_t run = 0, runs = 0;  ///< number of the run under way, and of all runs
 };
 
-/// Says what is there when a run is over.
+/// Returns the results of a run that is over.
 Finished finished(frontier::Job& job, const FrontierKernel& kernel, std::size_t run) {
   return {run, kernel.all(), [&](TextForm form) {
             return kernel.is_whole()
@@ -139,7 +139,7 @@ FrontierRuns run_all(frontier::Job& job, const graph::VertexNames& vertex_names,
   return runs;
 }
 
-/// Returns what was read from disks, where rows are there. Collective.
+/// Returns the figures of reads from disks, where rows are there. Collective.
 disk::ReadFigures read_figures(frontier::Job& job, double seconds, double seconds_busy) {
   if (!job.on_disks()) return {};
   auto figures = job.measure_disks();
@@ -148,7 +148,7 @@ disk::ReadFigures read_figures(frontier::Job& job, double seconds, double second
   return figures;
 }
 
-/// Returns what the kernel needs of its job. Every superstep is told to the tools and to the profiler, if
+/// Returns the options of the kernel's job. The tools hear of every superstep, and so does the profiler, if
 /// there is one. `told` outlives the job.
 frontier::Options options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                              FrontierKernel& kernel, const job::DenseOptions& job, const Tools& tools,
@@ -180,7 +180,7 @@ frontier::Options options_of(const launch::Bootstrap& bootstrap, const graph::Gr
 
 using Supersteps = std::span<report::RunReport::Superstep>;
 
-/// Returns the sum. Each superstep has its part where the count has the same ones.
+/// Adds the counts to supersteps, where the count has the same ones, and returns the sum.
 std::uint64_t add_to(Supersteps supersteps, const LeastRecords& least) {
   std::set<std::string> phases;
   for (const auto& one : supersteps) phases.insert(one.phase);
@@ -192,8 +192,8 @@ std::uint64_t add_to(Supersteps supersteps, const LeastRecords& least) {
   return sum;
 }
 
-/// Adds to a report with all supersteps what was counted of each run. `ends`: [run], the end of its
-/// supersteps.
+/// Adds the counts of each run to a report with all supersteps. `ends`: the ends of the runs' supersteps,
+/// [run].
 void add_least(report::RunReport& report, const std::vector<std::size_t>& ends,
                const std::vector<std::optional<LeastRecords>>& runs) {
   const bool all = std::ranges::all_of(runs, [](const auto& least) { return least.has_value(); });
@@ -240,7 +240,7 @@ report::RunReport gather_report(frontier::Job& job, const FrontierKernel& kernel
   const auto steps = bootstrap.gather(launch::pack(supersteps));
   const auto run_seconds = bootstrap.gather(launch::pack(runs.seconds));
   const auto kernel_seconds = bootstrap.gather(launch::pack(std::vector{runs.seconds_kernel}));
-  std::vector<std::vector<double>> seconds;  // [process][run]
+  std::vector<std::vector<double>> seconds;  // seconds, [process][run]
   for (std::size_t p = 0; p < steps.size(); ++p) {
     seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));
     const auto theirs = launch::unpack<frontier::Superstep>(steps[p], p, supersteps.size());
@@ -282,7 +282,7 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph:
   Told told;
   const auto asked = options_of(bootstrap, graph, *this, job_options(options), options.tools, told);
   frontier::Job job(bootstrap, graph, asked);
-  std::optional<profile::Profiler> profiler;  // looks at the job, so it goes first
+  std::optional<profile::Profiler> profiler;  // it refers to the job, so it ends first
   prepare(job, options);
   if (follows_rows(graph)) job.make_rows();
   refuse_changed_files();
@@ -292,7 +292,7 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph:
     profile.words = {"superstep", "edges"};
     told.profiler = &profiler.emplace(profile::profiled(bootstrap, job.process()), profile);
   }
-  if (progress) progress({"running"});  // from here on its time counts
+  if (progress) progress({"running"});  // its time counts from here on
   std::optional<profile::BalanceWatch> watch;
   if (job.on_disks()) watch.emplace(bootstrap, job.process(), job.pages()->files().paths(), 0);
   const auto runs = run_all(job, names, *this, options, told);
@@ -309,7 +309,7 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph:
     auto profile = profiler->gather(profile::facts_of(job, runs.supersteps, disk, asked.for_tasks));
     if (job.rank() == 0) profile::add_to(report, std::move(profile));
   }
-  if (options.tools.verify) report.checks = {rules(), "the answer is what the values say"};
+  if (options.tools.verify) report.checks = {rules(), "the answer agrees with the values"};
   return report;
 }
 

@@ -16,7 +16,7 @@ struct Summary {
   transport::Counters link;
 };
 
-/// Returns how this process is connected, without what is summed over all.
+/// Returns the connections of this process, without the sums over all processes.
 report::LinkReport describe(const transport::Transport& link, const std::string& reason) {
   report::LinkReport report;
   report.transport = link.name();

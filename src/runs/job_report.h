@@ -1,5 +1,4 @@
-// This file makes the part of a report that all jobs have in common from what their processes say of
-// themselves.
+// This file makes the part of a report that all jobs have in common from the figures of their processes.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +13,20 @@
 
 namespace edgewire::runs {
 
-/// What a process says of itself at the end of a job.
+/// The figures of a process at the end of a job.
 struct ProcessFigures {
   double seconds_load = 0, seconds_plan = 0, seconds_total = 0;
   std::uint64_t checksum = 0;  ///< checksum of its part of the result
 };
 
-/// Returns the report of all processes at rank 0; elsewhere it returns what concerns this process only.
-/// `reason`: why the transport was chosen. Processes that were lost add nothing. Collective; throws Error
-/// when the job fails.
+/// Returns the report of all processes at rank 0; elsewhere the part of this process. `reason`: that of the
+/// choice of transport. Processes that were lost add nothing. Collective; throws Error when the job fails.
 report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::LocalProcess& process,
                              const std::string& reason, const ProcessFigures& mine);
 
-/// Returns what the processes of a job read from disks, at rank 0; elsewhere nothing. Processes run at the
-/// same time; those of a host share its devices. `files`: what was read. `watch`: has watched since before
-/// that. Collective.
+/// Returns the figures of a job's reads from disks, at rank 0; elsewhere nothing. Processes run at the same
+/// time; those of a host share its devices. `files`: those that were read. `watch`: begun before the reads.
+/// Collective.
 report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::SegmentFiles& files,
                                     const disk::ReadFigures& mine, profile::BalanceWatch& watch);
 

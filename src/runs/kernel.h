@@ -1,4 +1,4 @@
-// This file says what a kernel is for those who run it: one object in each process of a job, whichever
+// This file has the interface of kernels for their callers: one object in each process of a job, whichever
 // engine runs it. Dense kernels pass over all edges in each iteration (dense_kernel.h). The others follow the
 // edges of a frontier (frontier_kernel.h).
 #pragma once
@@ -20,9 +20,9 @@
 
 namespace edgewire::runs {
 
-/// A run that is over, before its memory goes. Nothing is known to be wrong with its result.
+/// A run that is over, before its memory goes. No fault of its result is known.
 struct Finished {
-  std::size_t run = 0;  ///< counted from 0
+  std::size_t run = 0;  ///< number of the run, counted from 0
   Values all{};         ///< values of all vertices, at rank 0, where the tools ask for them
   /// Returns the text of the vertices that this process owns. Collective.
   std::function<std::string(TextForm)> text_of_owned;
@@ -35,21 +35,21 @@ struct RunOptions {
   job::DenseOptions job{};
   Tools tools{};
   CheckpointOptions checkpoints{};
-  /// This is called in all processes after each run whose result is not found to be wrong.
+  /// Called in all processes after each run without a known fault.
   std::function<void(const Finished&)> finished{};
 };
 
-/// What all kernels have.
+/// The base of all kernels.
 class Kernel {
  public:
-  /// Makes a kernel. `name`: the name that the command has.
+  /// Makes a kernel. `name`: the name of the command.
   explicit Kernel(std::string name) : name_(std::move(name)) {}
   virtual ~Kernel() = default;
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  /// Describes what is computed, with all that the result depends on. The text must be the same in all
+  /// Describes the computation, with all that the result depends on. The text must be the same in all
   /// processes.
   virtual std::string describe() const { return name_; }
   /// Returns whether it uses weights.
@@ -59,14 +59,13 @@ class Kernel {
   /// Returns a name for each run, such as its source, where the kernel runs several times. Empty: it runs
   /// once, and the run has no name.
   virtual std::vector<std::string> runs() const { return {}; }
-  /// Runs as often as it says, from the graph to the report, which is complete at rank 0. Collective. Throws
-  /// Error, also where a result is wrong that was to be verified; but a dense kernel then says so in the
-  /// report, see expect_right().
+  /// Does all runs, from the graph to the report, which is complete at rank 0. Collective. Throws Error, also
+  /// where verification finds a fault; but a dense kernel then says so in the report, see expect_right().
   virtual report::RunReport run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                 const graph::VertexNames& names, const RunOptions& options) = 0;
 
  protected:
-  /// Returns the options of the job with what the kernel and the tools say.
+  /// Returns the options of the job as the kernel and the tools need them.
   job::DenseOptions job_options(const RunOptions& options) const;
 
  private:

@@ -1,4 +1,4 @@
-// This file has all kernels: what each is asked, and one call that makes it.
+// This file has all kernels: the options of each, and one call that makes it.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ namespace edgewire::runs {
 /// The vertices where paths start. One vertex needs no name, several have one each.
 struct Sources {
   std::vector<VertexId> vertices;    ///< a run from each; not empty
-  std::vector<std::string> names{};  ///< names of `vertices`, where several were asked for; or empty
-  /// How they were asked for, for the report.
+  std::vector<std::string> names{};  ///< names of `vertices`, where there are several; or empty
+  /// The options that named them, for the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
-  std::vector<double> shares{};  ///< of make_ppr(), see kernels::relative_shares(); or empty
+  std::vector<double> shares{};  ///< shares for make_ppr(), see kernels::relative_shares(); or empty
 };
 
-/// Throws UsageError where there is no source, or where the names are not as many as the sources. make_bfs()
-/// and make_sssp() begin with it.
+/// Throws UsageError where there is no source, or where the numbers of names and sources differ. make_bfs()
+/// and make_sssp() begin with this check.
 void check(const Sources& sources);
 
-/// The vertex where a path leads that is shown; or nowhere.
+/// The vertex to which a path is shown, if there is one.
 struct Target {
   std::optional<VertexId> vertex{};
-  std::string asked{};  ///< how it was asked for, for the report
+  std::string asked{};  ///< text of the option, for the report
 };
 
 /// Makes breadth-first search, see kernels::Bfs, which shows a path to `target`. Throws UsageError as check()
@@ -44,8 +44,8 @@ std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
                                   const SsspOptions& asked = {}, const Target& target = {});
 
-/// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the sources are so many, drawn
-/// at random; 0: they are not.
+/// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the number of sources that
+/// were drawn at random; 0: none were.
 std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked = {},
                                 std::uint64_t samples = 0);
 
@@ -57,20 +57,20 @@ std::unique_ptr<Kernel> make_scc();
 std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& asked = {});
 /// Makes local clustering coefficients and triangles, see kernels::Lcc.
 std::unique_ptr<Kernel> make_lcc();
-/// Makes the number of triangles alone, or that of each vertex, too.
+/// Makes the count of triangles, of the graph alone or of each vertex, too.
 std::unique_ptr<Kernel> make_tc(const TcOptions& asked = {});
 
-/// Makes ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles, otherwise floats;
-/// so it is for make_ppr() and make_spmv().
+/// Makes ranks by power iteration, see kernels::PageRank. `doubles`: whether messages are doubles, otherwise
+/// floats; likewise for make_ppr() and make_spmv().
 std::unique_ptr<Kernel> make_pagerank(const PageRankOptions& asked, std::uint64_t vertices, bool doubles);
 /// Makes personalised ranks, see kernels::Ppr. `sources`: in ascending order.
 std::unique_ptr<Kernel> make_ppr(const PageRankOptions& asked, Sources sources, bool doubles);
 /// The vector by which a matrix is multiplied.
 struct Vector {
   std::vector<double> values{};  ///< values by vertex; empty: all are 1
-  std::string path{};            ///< path where it was read, for the report
+  std::string path{};            ///< path from which it was read, for the report
 };
-/// Makes y = A x, see kernels::Spmv. `weighted`: edges have their weights.
+/// Makes y = A x, see kernels::Spmv. `weighted`: whether edges have their weights.
 std::unique_ptr<Kernel> make_spmv(const SpmvOptions& asked, Vector x, bool weighted, bool doubles);
 
 }  // namespace edgewire::runs

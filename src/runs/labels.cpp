@@ -23,7 +23,7 @@ namespace {
 
 class LabelKernel : public VertexKernel<PlainId> {
  public:
-  /// Makes a kernel. `column`: what results call a label. `one`, `several`: what a group is called.
+  /// Makes a kernel. `column`: the name of a label in results. `one`, `several`: the names of groups.
   LabelKernel(const char* name, const char* column, const char* one, const char* several)
       : VertexKernel(name, column, Values::Form::vertex, 0), one_(one), several_(several) {}
 
@@ -140,7 +140,7 @@ class CdlpKernel : public LabelKernel {
 
  private:
   std::uint32_t iterations_;
-  std::uint64_t resumed_at_ = 0;  ///< iterations that a checkpoint held
+  std::uint64_t resumed_at_ = 0;  ///< number of iterations that a checkpoint held
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ class TriangleKernel : public VertexKernel<Value> {
                                  "send credits to owners"};
     return kPhases.at(one.kind);
   }
-  /// Says how many triangles there are.
+  /// Returns the number of triangles.
   report::Answer answer(const AnsweredRun& run) override {
     const double pairs = launch::allreduce(run.job.bootstrap(), pairs_, std::plus<>());
     report::Answer answer;
@@ -85,7 +85,7 @@ class TriangleKernel : public VertexKernel<Value> {
     return {{"triangles", triangles_}, {"transitivity", transitivity(pairs)}};
   }
 
-  double pairs_ = 0;  ///< pairs of neighbours of a vertex of this process
+  double pairs_ = 0;  ///< number of pairs of neighbours of a vertex of this process
 };
 
 class LccKernel : public TriangleKernel<double> {
@@ -125,7 +125,8 @@ class TcKernel : public TriangleKernel<std::uint64_t> {
  public:
   explicit TcKernel(const TcOptions& asked)
       : TriangleKernel("tc", "triangles", Values::Form::distance, 0), asked_(asked) {}
-  /// The triangles of vertices are found where a process wants them, such as the one that writes them.
+  /// Decides whether to find the triangles of vertices: where a process wants them, such as the one that
+  /// writes them.
   void prepare(frontier::Job& job, const RunOptions&) override {
     const auto wishes = job.bootstrap().allgather(asked_.vertices ? "vertices" : "");
     asked_.vertices = std::ranges::any_of(wishes, [](const auto& wish) { return !wish.empty(); });
@@ -158,7 +159,7 @@ class TcKernel : public TriangleKernel<std::uint64_t> {
   }
 
   TcOptions asked_;
-  std::vector<std::uint64_t> count_;  ///< the number of triangles, at rank 0, where nothing else is asked for
+  std::vector<std::uint64_t> count_;  ///< number of triangles, at rank 0, where nothing else is wanted
 };
 
 }  // namespace

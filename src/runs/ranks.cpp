@@ -45,10 +45,10 @@ class RankKernel : public DenseKernel {
   }
 
  protected:
-  /// Returns the kernel and what its program depends on, but not damping.
+  /// Returns the kernel and all that its program depends on, but not damping.
   virtual std::string program() const = 0;
 
-  /// Returns a run of the program, which notes how the ranks settled.
+  /// Returns a run of the program, which notes the convergence of the ranks.
   template <class P>
   std::unique_ptr<job::AnyRun<double>> run_of(job::DenseJob& job, P program) {
     const auto ended = [this](const P& after, const typename P::Totals& last) {
@@ -61,8 +61,8 @@ class RankKernel : public DenseKernel {
   PageRankOptions asked_;
 
  private:
-  /// Returns how the ranks settled. `done`: iterations in all, of which `resumed_at` are those of a
-  /// checkpoint. `wire`: what the report calls so.
+  /// Returns the convergence of the ranks. `done`: the number of iterations in all, of which `resumed_at` are
+  /// those of a checkpoint. `wire`: as in the report.
   report::RunReport::Convergence convergence(int done, int resumed_at, const std::string& wire) const;
   std::string unmet(int done, bool computed, const std::string& wire) const;
 
@@ -70,7 +70,7 @@ class RankKernel : public DenseKernel {
   kernels::Ending ending_ = kernels::Ending::iterations;
 };
 
-/// Says why the tolerance was not reached. `done`: iterations in all.
+/// Returns why the tolerance was not reached. `done`: the number of iterations in all.
 std::string RankKernel::unmet(int done, bool computed, const std::string& wire) const {
   std::string why = fmt::format(" in {} iterations ({} makes more)", done, opt::iterations("N"));
   if (!computed) why = ": no iteration was computed";
@@ -82,7 +82,7 @@ std::string RankKernel::unmet(int done, bool computed, const std::string& wire) 
   return fmt::format("tolerance {:g} NOT reached{}", asked_.tolerance, why);
 }
 
-/// Says how near the ranks are to those that iterations without end would give.
+/// Returns how near the ranks are to those that iterations without end would give.
 report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
                                                        const std::string& wire) const {
   report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance};

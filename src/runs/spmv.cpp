@@ -55,7 +55,7 @@ class SpmvKernel final : public DenseKernel {
   }
   report::Answer expected_answer(const Asked& asked, std::span<const double> all) const override {
     report::Answer answer = expected_highest<double>(asked, all, kTop, true);
-    long double squares = 0;  // of any doubles, without an end
+    long double squares = 0;  // sum of squares, which cannot overflow
     for (const double value : all) squares += static_cast<long double>(value) * value;
     answer.fields = {{"norm", static_cast<double>(std::sqrt(squares))}};
     return answer;

@@ -20,7 +20,7 @@ namespace edgewire::runs {
 
 namespace {
 
-/// This says what type distances have, in a word.
+/// The name of the type of distances.
 template <class Distance>
 constexpr const char* kType = std::is_integral_v<Distance>         ? "u64"
                               : sizeof(Distance) == sizeof(double) ? "f64"
@@ -32,7 +32,7 @@ const char* to_name(SsspOptions::Precision precision) noexcept {
                                                     : "auto";
 }
 
-/// The kernel sssp. `Distance` is the type that kernels::Sssp has.
+/// The kernel sssp. `Distance`: that of kernels::Sssp.
 template <class Distance>
 class SsspKernel : public VertexKernel<Distance> {
   using Base = VertexKernel<Distance>;
@@ -149,8 +149,8 @@ class SsspKernel : public VertexKernel<Distance> {
   VertexId source_{};
   std::optional<kernels::Sssp<Distance>> program_;
   bool gathered_ = false;                   ///< whether `all_` and `parents_` are those of the last run
-  std::vector<PlainId> parents_;            ///< parents at rank 0, where they are asked for
-  mutable kernels::DistanceCheck checked_;  ///< check of all runs
+  std::vector<PlainId> parents_;            ///< parents at rank 0, where they are wanted
+  mutable kernels::DistanceCheck checked_;  ///< results of the check over all runs
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The runs folder runs a kernel from beginning to end, in one call: it builds the job, computes, checks the
-// result, finds what people ask of it first, and gathers the report. This file has what all kernels can do
-// beside computing.
+// result, finds its answer, and gathers the report. This file has the tools of all kernels beside computing.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +14,18 @@ namespace edgewire::runs {
 struct Tools {
   /// The number of vertices that the answer lists; by default it lists those that the kernel lists unasked.
   std::optional<std::uint64_t> top{};
-  bool verify = false;  ///< check the result at rank 0
-  /// Whether rank 0 counts what a kernel that follows a frontier had to send at least.
+  bool verify = false;  ///< whether to check the result at rank 0
+  /// Whether rank 0 counts the least that a kernel which follows a frontier had to send.
   bool bound = false;
-  bool gather = false;  ///< bring the values of all vertices to rank 0
-  bool parts = false;   ///< each process uses the values of its own vertices; the same in all processes
+  bool gather = false;  ///< whether to bring the values of all vertices to rank 0
+  /// Whether each process uses the values of its own vertices; the same in all processes.
+  bool parts = false;
   /// Returns whether values leave the process that has computed them, or are shown there.
   bool wants_values() const noexcept { return verify || gather || parts; }
   /// Options to profile the run: the report then has the profile. Its words and its number of iterations are
   /// the kernel's.
   std::optional<profile::ProfileOptions> profile{};
-  Progress progress{};  ///< told of each step, and of one without a name when all are done
+  Progress progress{};  ///< called for each step, and for one without a name when all are done
   /// The time from which the report counts.
   Clock::time_point start = Clock::now();
 };

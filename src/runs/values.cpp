@@ -30,7 +30,7 @@ bool is_none(Values::Form form, Number number) {
   return number == kUnreached<Number>;
 }
 
-/// Appends what stands for a vertex as a value, or in the first column.
+/// Appends a vertex as a value, or in the first column.
 void add_vertex(fmt::memory_buffer& text, const graph::VertexNames& names, VertexId vertex, TextForm form) {
   if (form == TextForm::lines || !names.labelled())
     names.append(text, vertex);
@@ -66,7 +66,7 @@ void add_value(fmt::memory_buffer& text, const graph::VertexNames& names, const 
   }
 }
 
-/// What stands around the lines of all vertices, and around the two fields of each.
+/// The text around the lines of all vertices, and around the two fields of each.
 struct Frame {
   std::string before, begin, middle, end, between, after;
 };

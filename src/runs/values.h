@@ -14,24 +14,24 @@
 
 namespace edgewire::runs {
 
-/// What the text of results is.
+/// The form of the text of results.
 enum class TextForm {
-  lines,  ///< NAME<TAB>VALUE for each vertex, as LDBC Graphalytics has it
-  csv,    ///< a table with the header "vertex,COLUMN", as RFC 4180 has it, but that lines end in LF
+  lines,  ///< a line NAME<TAB>VALUE for each vertex, as in LDBC Graphalytics
+  csv,    ///< a table with the header "vertex,COLUMN", as in RFC 4180, but with lines that end in LF
   json    ///< an array of a record for each vertex, {"vertex":NAME,"COLUMN":VALUE}, each on a line
 };
 
-/// Returns the form that the name of an output tells, in any capitals and before .gz or .zst: .csv and .json;
-/// others are lines.
+/// Returns the form that the name of an output tells, in any case of letters and before .gz or .zst: .csv and
+/// .json; others are lines.
 TextForm text_form_of(std::string_view path);
 
 /// A column of results. It does not own the values. Where there is no value, as no path leads to a vertex, a
-/// table has an empty field, JSON has null, and lines have what `form` says.
+/// table has an empty field, JSON has null, and lines have the text of `form`.
 struct Values {
   enum class Form {
-    number,    ///< `digits` of it
-    distance,  ///< the fewest digits that tell it from others of its type; no path leads to 2^64 - 1 and to
-               ///< infinity, which are `infinity`
+    number,    ///< a number with `digits`
+    distance,  ///< a distance in the fewest digits that tell it from others of its type; no path leads to
+               ///< 2^64 - 1 and to infinity, which are `infinity`
     level,     ///< a whole number; no path leads to 2^32 - 1, which is 9223372036854775807
     vertex     ///< the name of another vertex, such as a parent or a label; kNoVertex is -1
   };
@@ -40,7 +40,7 @@ struct Values {
   Form form = Form::number;
   Numbers numbers;
   int digits = 17;
-  std::string_view column = "value";  ///< the name of the column, which outlives this
+  std::string_view column = "value";  ///< name of the column, which outlives this
 };
 
 /// Returns parents of vertices as results show them.
@@ -51,8 +51,8 @@ inline Values shown_parents(std::span<const PlainId> parents) {
 /// Returns the vertices of a process, by local number.
 std::vector<VertexId> owned_vertices(const partition::Ownership& ownership, std::uint32_t rank);
 
-/// Returns the text of all vertices of the graph, whose values these are. Throws Error as graph::VertexNames
-/// does, and FileChanged where the names may be wrong, as the others do.
+/// Returns the text of the values of all vertices of the graph. Throws Error as graph::VertexNames does, and
+/// FileChanged where the names may be wrong, as the others do.
 std::string text_of_all(const graph::GraphFile& graph, const Values& all, TextForm form);
 /// Returns the text of these vertices. `values`: in the same order.
 std::string text_of(const graph::GraphFile& graph, std::span<const VertexId> vertices, const Values& values,

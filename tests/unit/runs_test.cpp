@@ -171,7 +171,7 @@ TEST_CASE("an answer that is not what the values say is refused where it is to b
   CHECK(with([](report::Answer& answer) { answer.fields[3].second = report::VertexName{"3"}; }) ==
         "the answer is wrong: largest_label is 3, but the values say 0");
   CHECK(with([](report::Answer& answer) { answer.fields.pop_back(); }) ==
-        "the answer is wrong: it does not say largest_label");
+        "the answer is wrong: it has no largest_label");
   CHECK(with([](report::Answer& answer) { answer.top->pop_back(); }) ==
         "the answer is wrong: it lists 1 vertices, not 2");
   CHECK(with([](report::Answer& answer) { std::ranges::reverse(*answer.top); }) ==
@@ -179,7 +179,7 @@ TEST_CASE("an answer that is not what the values say is refused where it is to b
   CHECK(with([](report::Answer& answer) { (*answer.top)[1].value = std::uint64_t{2}; }) ==
         "the answer is wrong: number 2 of its list is 3 (2), but by the values 3 (3)");
   CHECK(with([](report::Answer& answer) { answer.top.reset(); }) ==
-        "the answer is wrong: it has a list or a path that nobody has asked for, or lacks one");
+        "the answer is wrong: it has a list or a path that was not asked for, or lacks one");
 }
 
 TEST_CASE("paths and sums of answers are compared with those of the values") {
