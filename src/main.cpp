@@ -1,4 +1,4 @@
-// Nothing but the call of the front: see src/cli.
+// This file only calls the front: see src/cli.
 #include "edgewire/own_kernel.h"
 
 int main(int argc, char** argv) { return edgewire::run_command_line(argc, argv); }

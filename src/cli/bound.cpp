@@ -96,7 +96,7 @@ bounds::BoundOptions understand(const BoundArguments& arguments) {
   }
   if (arguments.precision == "f64")
     options.encodings = {plan::Encoding::f64};
-  else if (arguments.kernel != "pagerank")  // which alone sends values in 2 bytes
+  else if (arguments.kernel != "pagerank")  // pagerank alone sends values in 2 bytes
     options.encodings = {plan::Encoding::f32};
   options.framing = framing_index(arguments.framing);
   options.as_published_2015 = arguments.as_published_2015;
@@ -143,17 +143,17 @@ void run_frontier_bound(const BoundArguments& arguments, const bounds::BoundOpti
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
   const kernels::Descriptor& kernel = kernels::descriptor_of(arguments.kernel);
   if (!kernel.has_source && !arguments.source.empty())
-    throw UsageError(fmt::format("--source is of --kernel {}, not of {}",
+    throw UsageError(fmt::format("--source belongs to --kernel {}, not to {}",
                                  kernels_with(&kernels::Descriptor::has_source), arguments.kernel));
   if (kernel.has_source && arguments.source.empty())
     throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
   if ((kernel.dense || !kernel.has_iterations) && command.count("--iterations") > 0)
-    throw UsageError("--iterations is of --kernel cdlp, not of " + arguments.kernel);
+    throw UsageError("--iterations belongs to --kernel cdlp, not to " + arguments.kernel);
   if (kernel.dense) return;
   for (const char* option :
        {"--workers", "--strategy", "--precision", "--as-published-2015", "--compute-rate", "--csv"}) {
     if (command.count(option) > 0)
-      throw UsageError(fmt::format("{} is of --kernel {}, not of {}", option,
+      throw UsageError(fmt::format("{} belongs to --kernel {}, not to {}", option,
                                    kernels_with(&kernels::Descriptor::dense), arguments.kernel));
   }
   if (command.count("--ownership") == 0) arguments.ownerships = "hash,ranges";
@@ -181,7 +181,7 @@ void run(const BoundArguments& arguments) {
                    bounds::to_text(bound, options)));
 }
 
-/// Computes the bound of a load. Its defaults differ where loads have others than graphs.
+/// Computes the bound of a load. Its defaults differ where those of loads differ from those of graphs.
 void run_load(const CLI::App& command, BoundArguments& arguments) {
   if (command.count("--processes") == 0)
     arguments.processes = arguments.load.load == "sort" || arguments.load.parts ? "1,2,4,8,16" : "1";
@@ -192,7 +192,7 @@ void run_load(const CLI::App& command, BoundArguments& arguments) {
   run_load_bound(arguments.load, arguments.inputs, options, cores, arguments.json_path);
 }
 
-/// These are the options of a prediction without a graph.
+/// The options of a prediction without a graph.
 constexpr const char* kOfMemory[] = {"--kernel", "--processes",  "--vertices",
                                      "--edges",  "--undirected", "--json"};
 
@@ -201,9 +201,9 @@ void run_memory_bound(const CLI::App& command, const BoundArguments& arguments) 
   const auto numbers = processes_of(arguments);
   for (const CLI::Option* const option : command.get_options())
     if (option->count() > 0 && std::ranges::find(kOfMemory, option->get_name()) == std::end(kOfMemory))
-      throw UsageError(fmt::format("{} is not of a prediction without a GRAPH", option->get_name()));
+      throw UsageError(fmt::format("{} does not belong to a prediction without a GRAPH", option->get_name()));
   const LoadArguments& size = arguments.load;
-  if (size.edges.empty()) throw UsageError("--vertices: say how many edges there are (--edges)");
+  if (size.edges.empty()) throw UsageError("--vertices: give the number of edges, too (--edges)");
   check_writable(arguments.json_path);
   const std::uint64_t edges = count_from(size.edges, "--edges") * (size.undirected ? 2 : 1);
   const std::uint64_t vertices = count_from(size.vertices, "--vertices");
@@ -266,7 +266,7 @@ void add_bound(CLI::App& app) {
     load.check(*command);
     if (!load.load.empty()) return run_load(*command, *arguments);
     if (arguments->inputs.size() != 1)
-      throw UsageError(arguments->inputs.empty() ? "GRAPH is required" : "GRAPH: only one can be counted");
+      throw UsageError(arguments->inputs.empty() ? "GRAPH is required" : "GRAPH: give only one");
     check_kernel(*command, *arguments);
     run(*arguments);
   });

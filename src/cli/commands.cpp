@@ -19,21 +19,21 @@ namespace edgewire::cli {
 namespace {
 
 constexpr const char* kOfTasks = "--count --processes --workers --repeat --json";
-/// Kernels have these in common, behind their own.
+/// The common options of kernels, behind their own.
 constexpr std::string_view kOfKernels = " --output --top --processes --labels --verbose";
 
 constexpr std::array kFamilies{
-    Family{"generate, convert, info", "make a graph, turn files into one, say what it holds"},
+    Family{"generate, convert, info", "make a graph, turn files into one, show what it holds"},
     Family{"pagerank, ppr", "ranks of all vertices, also as seen from some of them"},
-    Family{"bfs, sssp", "how far vertices are from one, by edges or by weights"},
+    Family{"bfs, sssp", "distances of vertices from one, by edges or by weights"},
     Family{"wcc, scc, cdlp", "connected components (weakly, strongly), communities"},
     Family{"bc, lcc, tc", "betweenness centrality; clustering; triangles"},
     Family{"spmv", "the matrix of the graph times a vector"},
-    Family{"sort, tasks", "sort records; what tasks cost that start others"},
-    Family{"bound, compare", "what must be sent at least; runs beside that"},
+    Family{"sort, tasks", "sort records; measure the cost of tasks"},
+    Family{"bound, compare", "the least that must be sent; runs beside it"},
     Family{"profile", "where the time of a run went"},
-    Family{"topology, transports", "this machine, and what it can send by"},
-    Family{"netbench, diskbench", "how fast links and disks are"},
+    Family{"topology, transports", "this machine, and its transports"},
+    Family{"netbench, diskbench", "the speed of links and disks"},
     Family{"help", "explain a command, as COMMAND --help does"},
 };
 

@@ -1,6 +1,6 @@
 // The cli folder is the front. It has one file for each subcommand, or one for several that share most. Each
-// is a thin layer over the libraries below it. This file lists the commands, and what help, man pages and
-// messages say of them beside their options.
+// is a thin layer over the libraries below it. This file lists the commands, and the texts of help, man pages
+// and messages on them beside their options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,25 +17,26 @@ struct Example {
   std::string meaning;
 };
 
-enum class Kind { plain, profiled, kernel };  ///< kernels can be profiled, too
+enum class Kind { plain, profiled, kernel };  ///< kind of a command; kernels can be profiled, too
 
 struct Command {
-  std::string path;  ///< "pagerank" or "tasks metg"; "" is the program
-  /// Adds the command, whose callback does the work; null where the command above it does that. Callbacks
-  /// throw Error or UsageError, or CLI::RuntimeError to end with a given exit status.
+  std::string path;  ///< path such as "pagerank" or "tasks metg"; "" is the program
+  /// Adds the command, whose callback does the work; null where the command above it adds it. Callbacks throw
+  /// Error or UsageError, or CLI::RuntimeError to end with a given exit status.
   std::function<void(CLI::App&)> add{};
   Kind kind = Kind::plain;
   std::string most_used{};         ///< options that most users need; a command with few options has no list
-  std::string_view other_names{};  ///< what users of other programs call it
-  /// They can be run in one folder that has edges.txt and names.tsv, those of generate and convert first.
+  std::string_view other_names{};  ///< names in other programs
+  /// The examples, which can be run in one folder that has edges.txt and names.tsv, those of generate and
+  /// convert first.
   std::vector<Example> examples{};
   std::string purpose{};  ///< text of the help of the program, where no family has the command
 };
 
 /// Returns all commands, in the order in which help lists their options.
 const std::vector<Command>& commands();
-/// Adds all of them, with `more`, which a caller of the library brings. Throws UsageError where two commands
-/// have one name, and what its functions throw.
+/// Adds all of them, with `more`, from a caller of the library. Throws UsageError where two commands have one
+/// name, and passes on what their functions throw.
 void add_commands(CLI::App& app, std::vector<Command> more = {});
 
 /// Returns the examples of the command at this path. `below`: also those of the commands below it.
@@ -50,7 +51,7 @@ struct Family {
 };
 std::vector<Family> families();
 
-// Each function adds one of them.
+// Each function adds one command.
 void add_generate(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_info(CLI::App& app);

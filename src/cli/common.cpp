@@ -31,13 +31,12 @@ namespace {
   throw Error(fmt::format("{}: cannot write: {}", path == "-" ? "stdout" : path, reason(cause)));
 }
 
-/// Returns whether `path` is to be written as a file that appears whole. Throws Error when it cannot be
-/// written.
+/// Returns whether `path` names a file, which must appear whole. Throws Error when it cannot be written.
 bool is_file(const std::string& path) {
   if (path == "-") return false;
   const std::string target = output_target(path);
   struct stat status {};
-  if (target.starts_with("/proc/")) return false;  // a descriptor
+  if (target.starts_with("/proc/")) return false;  // it is a descriptor
   if (stat(target.c_str(), &status) != 0) return true;
   if (S_ISDIR(status.st_mode)) fail(path, EISDIR);
   return S_ISREG(status.st_mode);
@@ -54,7 +53,7 @@ double with_unit(const std::string& text, Units units, const char* option, const
         return number * value;
     }
   }
-  throw UsageError(fmt::format("{}: cannot understand '{}' (say {})", option, text, example));
+  throw UsageError(fmt::format("{}: cannot understand '{}'; give {}", option, text, example));
 }
 
 double above_zero(double number, const std::string& text, const char* option) {
@@ -125,7 +124,7 @@ std::string part_path(const std::string& path, int rank, int size) {
 
 namespace {
 
-/// Does the work in all processes. Where it fails in any of them, all throw the cause of the first one: one
+/// Does the work in all processes. Where it fails in some of them, all throw the cause of the first one: one
 /// line is enough.
 void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
   std::string cause;

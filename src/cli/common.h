@@ -1,4 +1,4 @@
-// This file has what several subcommands need: lists and numbers from options, and output that appears
+// This file has the common needs of subcommands: lists and numbers from options, and output that appears
 // whole.
 #pragma once
 
@@ -14,27 +14,27 @@ namespace edgewire::cli {
 
 /// Returns the items of "a,b,c". Throws UsageError naming the option when one is empty or given twice.
 std::vector<std::string> split(const std::string& list, const char* option);
-/// Returns the whole number that the text says. Throws UsageError naming the option and the range.
+/// Returns the whole number in the text. Throws UsageError naming the option and the range.
 int whole_number(const std::string& text, int least, int most, const char* option);
 
-/// The units that may stand behind a number, and by how much each multiplies.
+/// The units that may stand behind a number, and their factors.
 using Units = std::initializer_list<std::pair<const char*, double>>;
-/// Returns a number with one of the units behind it, times the unit's value. Throws UsageError, which says
+/// Returns a number with one of the units behind it, times the unit's value. Throws UsageError, with
 /// `example`.
 double with_unit(const std::string& text, Units units, const char* option, const char* example);
-/// Returns `number`, which `text` says. Throws UsageError when it is not above zero.
+/// Returns `number`, which was read from `text`. Throws UsageError when it is not above zero.
 double above_zero(double number, const std::string& text, const char* option);
 
 /// Returns the text with a backslash before each of these characters.
 std::string backslashed(std::string_view text, std::string_view characters);
 
 /// Writes `text` to `path` whole or not at all, see OutputFile; compressed where the name says so, see
-/// graph::packed(). What is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws
-/// Error with the path, OutputClosed when stdout is a pipe that nobody reads, or FileChanged where a file
-/// that is mapped was written meanwhile, so that the text may be wrong.
+/// graph::packed(). The text goes to other than regular files (a terminal, a pipe) as it is. "-" is stdout.
+/// Throws Error with the path, OutputClosed when stdout is a pipe without a reader, or FileChanged where a
+/// file that is mapped was written meanwhile, so that the text may be wrong.
 void write_whole(const std::string& path, const std::string& text);
 
-/// Writes what is for people to stdout, unless --quiet was said. Throws as write_whole() does.
+/// Writes text for people to stdout, unless --quiet was given. Throws as write_whole() does.
 void show(const std::string& text);
 
 /// Throws the Error that write_whole would throw now, so that a long run need not end with it. A path of ""

@@ -13,7 +13,7 @@
 namespace edgewire::cli {
 namespace {
 
-/// An option as shells see it.
+/// An option for the completion.
 struct Offered {
   std::vector<std::string> names;   ///< "-o", "--output"
   std::vector<std::string> values;  ///< values of a fixed set; else empty
@@ -21,7 +21,7 @@ struct Offered {
   std::string text;
 };
 
-/// Returns the first words of what an option does.
+/// Returns the first words of an option's help.
 std::string in_short(const std::string& text) {
   constexpr std::size_t kMost = 60;
   std::string line = text.substr(0, text.find_first_of(";\n"));
@@ -76,7 +76,7 @@ std::string quoted(const std::string& text, const char* quote) {
 
 std::string shell_quoted(const std::string& text) { return quoted(text, "'\\''"); }
 
-/// Escapes what _arguments of zsh takes for itself.
+/// Escapes the characters that _arguments of zsh interprets.
 std::string zsh_text(const std::string& text) { return backslashed(text, "[]:\\"); }
 
 /// Returns a text such as "(-p --processes)"{-p+,--processes=}"[text]:value:(a b)".

@@ -35,15 +35,15 @@ namespace {
 
 using graph::Format;
 
-/// What `convert` was asked for.
+/// The settings of `convert`.
 struct ConvertSettings {
   std::vector<std::string> inputs;
   Reading how;
   std::string output, to = "auto";
   JobOptions job;
   std::string temp;
-  std::uint64_t memory = 0;  ///< 0: as much as it takes
-  bool parts = false;        ///< the output is a folder
+  std::uint64_t memory = 0;  ///< memory of each process; 0: as much as it takes
+  bool parts = false;        ///< whether the output is a folder
 
   const std::string& input() const { return inputs.front(); }
   bool in_parts() const {
@@ -51,12 +51,12 @@ struct ConvertSettings {
   }
 };
 
-/// Throws UsageError where parts cannot be what is asked for.
+/// Throws UsageError where parts do not go with the other settings.
 void check_parts(ConvertSettings& settings, Format format) {
   std::string& output = settings.output;
   if (!settings.parts) return;
   if (format != Format::ew || output == "-")
-    throw UsageError("--parts is for graphs of .ew: convert to .ew with it, and then that folder");
+    throw UsageError("--parts writes graphs of .ew: convert to .ew with it, and then convert that folder");
   if (settings.how.labels)
     throw UsageError("--labels keeps names beside one .ew file: leave --parts out, or convert numbers");
   while (output.size() > 1 && output.ends_with('/')) output.pop_back();
@@ -65,7 +65,7 @@ void check_parts(ConvertSettings& settings, Format format) {
 Format output_format(const ConvertSettings& settings, const std::map<std::string, Format>& formats) {
   const bool stdout_wanted = settings.output == "-";
   if (settings.to == "auto" && stdout_wanted)
-    throw UsageError("-o -: say which format goes to stdout: --to el, wel, csv, tsv, mtx or graph");
+    throw UsageError("-o -: name the format for stdout: --to el, wel, csv, tsv, mtx or graph");
   const Format format =
       settings.to == "auto" ? graph::format_of_output(settings.output) : formats.at(settings.to);
   if (stdout_wanted && !graph::is_text(format))
@@ -77,15 +77,15 @@ Format output_format(const ConvertSettings& settings, const std::map<std::string
   return format;
 }
 
-/// A graph that is to be written in another format.
+/// A graph to write in another format.
 struct Source {
   graph::GraphFile graph;
   std::unique_ptr<OutputFile> names{};  ///< names of its vertices, where they are not beside it
-  bool named = false;                   ///< the ids of the input are names
+  bool named = false;                   ///< whether the ids of the input are names
 };
 
-/// Returns the input as a graph file that nobody else sees and that is gone with the result. `names`: what
-/// is written has the names of the vertices.
+/// Returns the input as a graph file that no other process sees and that is gone with the result. `names`:
+/// whether the output has the names of the vertices.
 Source read_aside(const ConvertSettings& settings, bool is_ours, bool names) {
   const std::string& output = settings.output;
   const std::string folder =
@@ -95,7 +95,7 @@ Source read_aside(const ConvertSettings& settings, bool is_ours, bool names) {
   auto table = names ? OutputFile::nameless(folder) : nullptr;
   auto reading = settings.how;
   reading.table = table.get();
-  if (is_ours) reading.labels = false;  // it has its names
+  if (is_ours) reading.labels = false;  // a file of ours has its names
   auto graph = convert_to_temporary(settings.input(), *nameless, reading, read);
   if (table) graph.set_table(table->path_for_others());
   if (read.third_is_weight && !read.doubtful)
@@ -163,7 +163,7 @@ void write_other(const ConvertSettings& settings, Format format, Clock::time_poi
                     output, written.first_id ? "the last " : "", written.lost_vertices));
 }
 
-/// What a conversion moved, in all processes.
+/// The records and bytes that a conversion moved, in all processes.
 struct Moved {
   int workers = 1;
   std::optional<report::JobReport> job{};  ///< job of a conversion in parts
@@ -192,7 +192,7 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   }
   if (moved.job) write_profile_files(*moved.job, settings.job, "Load to " + settings.output);
   if (path.empty()) return;
-  report::Json json{{"schema_version", 1},  // src/report/schema
+  report::Json json{{"schema_version", 1},  // version of src/report/schema
                     {"command", "convert"},      {"inputs", settings.inputs},
                     {"output", settings.output}, {"vertices", summary.vertices},
                     {"edges", summary.edges},    {"edges_dropped", summary.dropped}};
@@ -216,7 +216,7 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   write_whole(path, report::json_text(json, 2) + "\n");
 }
 
-/// Returns what all processes moved, at rank 0. Collective.
+/// Returns the sums over all processes, at rank 0. Collective.
 Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                    const shuffle::LoadOptions& options) {
   Moved moved{options.process.workers,
@@ -251,7 +251,8 @@ profile::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle
 
 /// Runs one process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Clock::time_point start) {
-  constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
+  // Bytes of memory, taken only as far as edges need them.
+  constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;
   const bool first = bootstrap.rank() == 0;
   if (first) {
     check_writable(settings.job.json_path);
@@ -276,7 +277,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   options.step_done = [&](const char* step) { (*watched)->end_step(step); };
   shuffle::LoadJob job(bootstrap, options);
   started = &job;
-  std::optional<LoadWatch> watch;  // looks at the job, so it goes first
+  std::optional<LoadWatch> watch;  // it refers to the job, so it ends first
   watched = &watch;
   auto reading = settings.how;
   reading.workers = options.process.workers;
@@ -287,7 +288,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
     progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
   const auto summary = graph::convert_to(job, settings.input(), settings.output, reading, progress);
-  progress = {};  // takes the line away
+  progress = {};  // removes the progress line
   watch->end_run();
   Moved moved = gather_moved(bootstrap, job, options);
   moved.balance = watch->gather(*moved.job, facts_of(bootstrap, job, settings, summary, watch->disk_s()));

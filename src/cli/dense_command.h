@@ -1,4 +1,4 @@
-// This file has what the commands of all kernels share that pass over all edges: their options.
+// This file has the common options of the commands whose kernels pass over all edges.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,15 +9,15 @@
 
 namespace edgewire::cli {
 
-/// What --verify does of kernels that have a reference for any graph.
+/// The text of --verify for kernels that have a reference for any graph.
 inline constexpr const char* kVerifyOfDense =
     "check the result against a sequential reference, and exit with 1 when it differs";
 
 struct DenseSettings : KernelOptions {
   double compute_rate = 0;
   std::string precision = "f32";
-  bool has_wire = false;  ///< values may travel in 16 bits
-  /// They are asked for; a program outside the house has one precision and one direction.
+  bool has_wire = false;  ///< whether values may travel in 16 bits
+  /// Whether the command has these options; a program of a caller has one precision and one direction.
   bool has_precision = true, has_direction = true;
   std::string plan_cache;  ///< folder, or "next to the graph"; empty: none
 
@@ -29,15 +29,15 @@ struct DenseSettings : KernelOptions {
   job::DenseOptions job(launch::Bootstrap& bootstrap) const override;
 
  private:
-  /// Sets the options that are known before the processes start, but not where plan and edges are.
+  /// Sets the options that are known before the processes start, but not the places of plan and edges.
   void set_known(job::DenseOptions& options) const;
   /// Returns the folder of the plan cache; empty: there is none.
   std::string plan_folder() const;
 };
 
-/// Adds the options that all dense kernels have, behind the kernel's own. `value`: what messages call the
-/// value of a vertex. `listed`: the vertices that --top lists. `verify`: what --verify does; empty: there is
-/// no such option.
+/// Adds the common options of dense kernels, behind the kernel's own. `value`: the name of the value of a
+/// vertex in messages. `listed`: the vertices that --top lists. `verify`: the text of --verify; empty: there
+/// is no such option.
 void add_dense_options(CLI::App& command, DenseSettings& settings, const std::string& value,
                        const std::string& listed, const std::string& verify = kVerifyOfDense);
 

@@ -111,7 +111,8 @@ void add_spmv(CLI::App& app) {
       "the diagonal of A. An entry (i,j) of a matrix M (.mtx) is an edge from i to j, so the default is "
       "M^T x, and --direction in is M x, which SciPy calls M @ x.");
   command->option_defaults()->group("Kernel");
-  add(*command, opt::iterations, settings->asked.iterations, "multiply so often: x becomes y, and again");
+  add(*command, opt::iterations, settings->asked.iterations,
+      "multiply this many times: x becomes y each time");
   reads(add(*command, opt::x, settings->x_path));
   add_dense_options(*command, *settings, "value", "vertices of the largest absolute values");
   command->callback([settings] {

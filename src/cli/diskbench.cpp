@@ -19,7 +19,7 @@ namespace edgewire::cli {
 
 namespace {
 
-constexpr double kEnough = 0.95;  ///< part of the highest rate
+constexpr double kEnough = 0.95;  ///< part of the highest rate that is enough
 
 struct DiskbenchOptions {
   std::vector<std::string> folders{"."};
@@ -35,11 +35,11 @@ struct DiskbenchOptions {
 void check(const DiskbenchOptions& options) {
   for (const std::size_t bytes : options.blocks) {
     if (bytes == 0 || bytes % disk::kAlignment != 0)
-      throw UsageError(fmt::format("--blocks: {} bytes are no multiple of {}, by which disks are read", bytes,
-                                   disk::kAlignment));
+      throw UsageError(fmt::format("--blocks: {} bytes are no multiple of {}, the unit of reads from disks",
+                                   bytes, disk::kAlignment));
     if (bytes > options.bytes)
       throw UsageError(
-          fmt::format("--blocks: {} bytes are more than the file of --size has, {}", bytes, options.bytes));
+          fmt::format("--blocks: {} bytes are more than a file has by --size, {}", bytes, options.bytes));
   }
 }
 

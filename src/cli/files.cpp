@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 struct FileOption {
   FilesOf files;
-  std::optional<Form> form{};      ///< the form of an output; none for an input
-  const char* variable = nullptr;  ///< variable of the environment, which stands for the option
+  std::optional<Form> form{};      ///< form of an output; none for an input
+  const char* variable = nullptr;  ///< variable of the environment that stands for the option
 };
 
 std::unordered_map<const CLI::Option*, FileOption>& registered() {
@@ -38,7 +38,7 @@ std::unordered_map<const CLI::Option*, FileOption>& registered() {
   return all;
 }
 
-/// Returns the name of the option as the command line has it: "-o", "--json", "graph".
+/// Returns the name of the option as on the command line: "-o", "--json", "graph".
 std::string short_name(const CLI::Option& option) {
   if (!option.get_snames().empty()) return "-" + option.get_snames()[0];
   return option.get_lnames().empty() ? option.get_name(true) : "--" + option.get_lnames()[0];
@@ -46,7 +46,7 @@ std::string short_name(const CLI::Option& option) {
 
 /// A file that an option names.
 struct Use {
-  std::string option;  ///< "" is standard output, which all commands have
+  std::string option;  ///< name of the option; "" is standard output, which all commands have
   std::string path;
   bool written;
 };
@@ -89,7 +89,7 @@ Uses uses_of(const CLI::App& command) {
   return uses;
 }
 
-/// Returns the location of a path without links, as far as it exists; "" where that cannot be told.
+/// Returns the location of a path without links, as far as it exists; "" where that is unknown.
 fs::path location(const std::string& path) {
   std::error_code none;
   return fs::weakly_canonical(fs::absolute(path, none), none);
@@ -115,13 +115,13 @@ std::string identity(const Use& use) {
                             one.written && one.path != "-" ? one.path : other.path));
   const Use& file = one.path == "-" ? other : one;
   if (one.option.empty() || other.option.empty() || one.path == "-" || other.path == "-")
-    throw Error(fmt::format("{}: {} would write over what goes to stdout", file.path, file.option));
+    throw Error(fmt::format("{}: {} would write over the output on stdout", file.path, file.option));
   throw Error(fmt::format("{}: {} and {} would write the same file", other.path, one.option, other.option));
 }
 
 /// Checks files against files.
 void check_names(const std::vector<Use>& files) {
-  std::unordered_map<std::string, const Use*> seen;  // the output, where there is one
+  std::unordered_map<std::string, const Use*> seen;  // the output of a file, where there is one
   for (const Use& use : files) {
     const std::string file = identity(use);
     if (file.empty()) continue;
@@ -149,7 +149,7 @@ std::vector<Use> links_in(const FolderUse& folder) {
     if (entry.is_symlink(none) && is_named_by(folder, entry.path().filename().string()))
       links.push_back({folder.folder.option, entry.path().string(), true});
   const auto unknown = {std::errc::no_such_file_or_directory, std::errc::not_a_directory,
-                        std::errc::permission_denied};  // writing says what is wrong, if anything
+                        std::errc::permission_denied};  // a failing write gives the cause
   if (error && std::find(unknown.begin(), unknown.end(), error) == unknown.end())
     throw Error(fmt::format("{}: cannot read: {}", folder.folder.path, reason(error.value())));
   return links;
@@ -190,10 +190,10 @@ void check_stdout(const Uses& uses) {
   }
 }
 
-/// Checks whether an output can be what its name says.
+/// Checks whether an output can have the form of its name.
 void check_form(const std::string& option, Form form, const std::string& path) {
   if (form == Form::text) return graph::check_packed_ending(path);
-  if (form == Form::graph) return;  // whoever knows its format says so
+  if (form == Form::graph) return;  // the check of its format reports it
   if (const auto ending = graph::packed_ending(path); !ending.empty())
     throw UsageError(fmt::format(
         "{}: output is not compressed; write to a name without {} and compress that file", path, ending));
@@ -217,7 +217,7 @@ void check_forms(const CLI::App& command) {
 
 namespace {
 
-/// Returns the command that the command line asks for.
+/// Returns the command of the command line.
 const CLI::App& asked_command(const CLI::App& program) {
   const CLI::App* command = &program;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();

@@ -1,5 +1,5 @@
-// This file knows the files that a command line names. Options say which they read and write, and one check
-// looks at all of them before a command does anything.
+// This file knows the files that a command line names. Options declare those that they read and write, and
+// one check looks at all of them before a command does anything.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,18 +12,17 @@ namespace edgewire::cli {
 
 /// A file, or several files of a folder.
 struct NamedFile {
-  std::string path;  ///< "-": stdin of what is read, stdout of what is written
-  std::vector<std::string>
-      patterns{};       ///< not empty: `path` is a folder, and these are names in it (fnmatch)
-  std::string given{};  ///< text that the option has; empty: the same as `path`
+  std::string path;                     ///< path; "-" is stdin for inputs, stdout for outputs
+  std::vector<std::string> patterns{};  ///< names (fnmatch) in the folder `path`; empty: `path` is the file
+  std::string given{};                  ///< text of the option; empty: the same as `path`
 };
-/// This returns the files that a value of an option names.
+/// A function that returns the files which a value of an option names.
 using FilesOf = std::function<std::vector<NamedFile>(const std::string& value)>;
 
-/// What an output is.
+/// The form of an output.
 enum class Form {
-  text,    ///< may go to stdout; compressed where its name ends in .gz or .zst
-  graph,   ///< a graph in one of several formats; may go to stdout
+  text,    ///< text that may go to stdout; compressed where its name ends in .gz or .zst
+  graph,   ///< a graph in one of several formats, which may go to stdout
   binary,  ///< a file that is mapped or filled at several places: never stdout
   folder,  ///< files that the program names
 };
@@ -37,7 +36,7 @@ std::vector<NamedFile> itself(const std::string& value);
 /// Returns the files of a graph that is read or written: itself, the table of names that may be beside it,
 /// and its parts.
 std::vector<NamedFile> graph_and_labels(const std::string& value);
-/// Returns no files: it is for a folder for files that nobody sees.
+/// Returns no files: it is for folders of files without names.
 std::vector<NamedFile> no_names(const std::string& value);
 /// Returns the file of "@FILE"; else none.
 std::vector<NamedFile> listed_in(const std::string& value);
@@ -50,14 +49,14 @@ std::vector<NamedFile> partition_files_of(const std::string& ownerships, std::sp
 FilesOf inside(std::vector<std::string> patterns);
 /// Returns the parts that processes write, see part_path().
 NamedFile parts_of(const std::string& path);
-/// Returns what plans and edges are called in the folders where they are kept for the next run.
+/// Returns the names of plans and edges in the folders where they are kept for the next run.
 std::vector<std::string> kept_names();
-/// Returns what a checkpoint is called in its folder.
+/// Returns the names of a checkpoint's files in its folder.
 std::vector<std::string> checkpoint_names();
 
-/// Says that the values of `option` name files that the command reads, or that it writes. A new command has
-/// nothing else to do to have them checked. `variable` of the environment stands for the option where that
-/// is not given.
+/// Declares that the values of `option` name files that the command reads, or that it writes. A new command
+/// has to do no more for their checks. `variable` of the environment stands for the option where that is not
+/// given.
 void reads(CLI::Option* option, FilesOf files = itself, const char* variable = nullptr);
 void writes(CLI::Option* option, Form form, FilesOf files = itself);
 /// Forgets the options of an earlier command line: a process has one command line at a time.
@@ -67,12 +66,11 @@ bool names_files(const CLI::Option* option);
 /// Returns whether this value of the option names a file.
 bool names_files(const CLI::Option* option, const std::string& value);
 
-/// Looks at all files that the parsed command line names. Throws Error when the command would write over a
-/// file that it reads, or write a file twice: whatever names the files have, and also where they do not
-/// exist yet. Throws UsageError when several outputs want stdout, or an output cannot be what its name says.
+/// Checks all files that the parsed command line names. Throws Error when the command would write over a file
+/// that it reads, or write a file twice: by any of their names, and also where they do not exist yet. Throws
+/// UsageError when several outputs want stdout, or an output cannot have the form of its name.
 void check_files(const CLI::App& program);
-/// Does the same when `option`, which is an output of the command, turned out to write `files`. Throws
-/// Error.
+/// Does the same when `option`, which is an output of the command, turns out to write `files`. Throws Error.
 void check_files(const CLI::App& command, const std::string& option, const std::vector<NamedFile>& files);
 /// Returns the files that the parsed command line reads, but not stdin and not those in folders.
 std::vector<std::string> files_read(const CLI::App& program);

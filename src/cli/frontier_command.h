@@ -1,4 +1,4 @@
-// This file has what the commands of all kernels share that follow a frontier: their options.
+// This file has the common options of the commands whose kernels follow a frontier.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,15 +12,15 @@
 
 namespace edgewire::cli {
 
-/// What help says of a kernel: at its end, and about -o, --verify and --top, see
+/// The texts of a kernel's help: at its end, and for -o, --verify and --top, see
 /// KernelOptions::add_output_options().
 struct FrontierWords {
   std::string footer, output, verify, listed;
   std::uint64_t listed_by_default = 0;
-  bool of_house = true;  ///< it has --deterministic, and --bound
+  bool of_house = true;  ///< whether it has --deterministic and --bound
 };
 
-/// Text about -o of kernels whose values are labels.
+/// The text of -o for kernels whose values are labels.
 inline constexpr const char* kLabelsOutput =
     "the labels to this file as lines of id, tab and the label, an id as well";
 
@@ -28,8 +28,8 @@ inline constexpr const char* kLabelsOutput =
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
                           const FrontierWords& words);
 
-/// Adds a command without options of its own, and returns what it is asked. `on_disks`: its edges may be on
-/// disks. `make`: makes the kernel.
+/// Adds a command without options of its own, and returns its settings. `on_disks`: whether its edges may be
+/// on disks. `make`: makes the kernel.
 KernelOptions& add_frontier_kernel(
     CLI::App& app, const std::string& name, const std::string& description, const FrontierWords& words,
     bool on_disks, const std::function<std::unique_ptr<runs::Kernel>(const KernelOptions&)>& make);

@@ -27,8 +27,8 @@ struct GenerateSettings {
   graph::GridShape grid;
 };
 
-/// Returns a check for scales whose graphs the width of ids allows. For those that only the other width
-/// allows it says so.
+/// Returns a check for scales that the width of ids allows. For scales that only the other width allows, the
+/// message says so.
 CLI::Validator scale_range() {
   constexpr int kMost = kIds64 ? 47 : 31, kMostOfAll = 47;
   const CLI::Validator range = whole(0, kMost), all = whole(0, kMostOfAll);

@@ -61,7 +61,7 @@ void Reading::add_to(CLI::App& command) {
   add(command, opt::columns, columns)
       ->check(
           [](const std::string& value) {
-            return value.empty() ? std::string("the list is empty: say SOURCE,TARGET[,WEIGHT]")
+            return value.empty() ? std::string("the list is empty; give SOURCE,TARGET[,WEIGHT]")
                                  : std::string();
           },
           "");
@@ -90,7 +90,7 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary, 
 void note_doubtful_weights(const std::string& input) {
   note(
       fmt::format("{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
-                  "--no-weights leaves it out, --columns 1,2,3 says that it is a weight",
+                  "--no-weights leaves it out, --columns 1,2,3 takes it as a weight",
                   input == "-" ? "stdin" : input));
 }
 
@@ -107,7 +107,7 @@ struct Conversion {
   graph::GraphFile graph;
 };
 
-/// Returns whether the text names an option that only `edgewire convert` has.
+/// Returns whether the text names an option of `edgewire convert` alone.
 bool names_its_options(const std::string& text) {
   for (std::size_t at = text.find("--"); at != text.npos; at = text.find("--", at + 2)) {
     const auto is_here = [&](const char* name) { return text.compare(at, std::strlen(name), name) == 0; };
@@ -132,7 +132,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
   return {std::move(file), nullptr, std::move(graph)};
 }
 
-/// Converts the graph for this run. Throws Error, which says whose options it names.
+/// Converts the graph for this run. Throws Error, which names the command of the options.
 Conversion convert_for_this_run(const std::string& path, const Reading& reading, std::uint64_t memory_bytes,
                                 graph::BuildSummary& summary) {
   const std::string folder = temporary_folder();

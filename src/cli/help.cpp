@@ -15,7 +15,7 @@
 namespace edgewire::cli {
 namespace {
 
-/// Returns what an option's value is: the choices, a name in capitals, or nothing for a flag.
+/// Returns the text for an option's value: the choices, a name in capitals, or nothing for a flag.
 std::string value_of(const CLI::Option& option) {
   if (option.get_type_size() == 0) return {};
   if (const auto words = choices(option); !words.empty()) return fmt::format("{}", fmt::join(words, "|"));
@@ -23,7 +23,7 @@ std::string value_of(const CLI::Option& option) {
   return name.substr(0, name.find_first_of(":[ "));
 }
 
-/// Returns how the program is called, and its commands, those that belong together on a line.
+/// Returns the usage of the program, and its commands, with those that belong together on one line.
 std::string overview(const std::string& name) {
   std::string text = fmt::format("\nUsage: {} [--version] COMMAND [OPTIONS]\n\nCommands:\n", name);
   for (const Family& one : families()) text += fmt::format("  {:<23}  {}\n", one.commands, one.purpose);
@@ -102,7 +102,7 @@ std::string wrapped(const std::string& text, std::size_t indent) {
 }
 
 std::string Help::make_help(const CLI::App* command, std::string name, CLI::AppFormatMode mode) const {
-  const bool program = command->get_parent() == nullptr;  // whose help fits a screen
+  const bool program = command->get_parent() == nullptr;  // the help of the program fits a screen
   std::string text = make_description(command);
   const auto examples = examples_of(path_of(*command), !program);
   if (!examples.empty()) text += "\n";
@@ -167,7 +167,7 @@ void add_version(CLI::App& app) {
 void add_manual(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "manual", "a man page, such as edgewire-pagerank.1, or the completion for a shell (bash, zsh or fish)");
-  command->group("");  // for the build
+  command->group("");  // it is for the build
   const auto kind = std::make_shared<std::string>();
   command->add_option("kind", *kind, "by default the names of all pages");
   command->callback([kind, &app] {

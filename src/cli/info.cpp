@@ -34,7 +34,7 @@ struct RowCounts {
   std::uint64_t duplicates = 0;
   std::uint64_t dangling = 0;
   std::uint64_t unsorted_rows = 0;
-  std::uint64_t asymmetry = 0;  // 0 for a symmetric graph
+  std::uint64_t asymmetry = 0;  // is 0 for a symmetric graph
 };
 
 RowCounts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64_t last) {
@@ -57,7 +57,7 @@ RowCounts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uin
   return counts;
 }
 
-/// Throws Error where the file does not keep what its header promises.
+/// Throws Error where the file breaks a promise of its header.
 void check_promises(const graph::GraphFile& file, const RowCounts& counts) {
   const auto refuse = [&](const std::string& what) { throw Error(fmt::format("{}: {}", file.path(), what)); };
   if (counts.unsorted_rows > 0) refuse(fmt::format("{} rows are not sorted by target", counts.unsorted_rows));

@@ -80,7 +80,8 @@ void JobOptions::add_to(CLI::App& command) {
   command.parse_complete_callback([&] {
     const CLI::Option* interval = command.get_option_no_throw("--sample-interval");
     if (interval != nullptr && interval->count() > 0 && !profiled())
-      throw UsageError("--sample-interval is of a profile: say --profile, --profile-page or --trace, too");
+      throw UsageError(
+          "--sample-interval belongs to a profile: give --profile, --profile-page or --trace, too");
     launch.alike = alike(command);
   });
   if (command.get_option_no_throw("--workers") == nullptr) add(command, opt::workers, process_asked.workers);

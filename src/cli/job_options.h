@@ -22,23 +22,22 @@
 
 namespace edgewire::cli {
 
-/// Adds -q, with which show() and note() say nothing.
+/// Adds -q, which silences show() and note().
 CLI::Option* add_quiet_option(CLI::App& command);
-/// Adds --json and -q. Returns the option -q. `what`: what --json writes, such as "run report".
+/// Adds --json and -q. Returns the option -q. `what`: the output of --json, such as "run report".
 CLI::Option* add_report_options(CLI::App& command, std::string& path, const std::string& what);
 
-/// Returns what must be the same in all processes of a job, however they were started: the command, the
-/// version, whether the run is profiled, and all options except those that belong to a host or to rank 0
-/// alone. It tells whether an option names a file, but not which one. `command` has been parsed.
+/// Returns the facts that must be the same in all processes of a job, however they were started: the command,
+/// the version, whether the run is profiled, and all options except those that belong to a host or to rank 0
+/// alone. They tell whether an option names a file, but not which one. `command` has been parsed.
 std::vector<launch::Fact> alike(const CLI::App& command);
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
-/// Adds the options that say what a process sends by: --transport and --integrity, and those of verbs and
-/// dpdk.
+/// Adds the options of transports: --transport and --integrity, and those of verbs and dpdk.
 void add_transport_options(CLI::App& command, process::ProcessOptions& process);
-/// Says a warning on stderr, as ProcessOptions::warn.
+/// Prints a warning on stderr, as ProcessOptions::warn.
 void warn_on_stderr(const std::string& line);
 
-/// Returns the memory in bytes that each process takes without --memory, in a job that keeps on disk what
+/// Returns the memory in bytes that each process takes without --memory, in a job that spills to disk what
 /// does not fit. It is the smallest usual_share() of all processes, but at least `least`, so that small
 /// inputs still fit. It is the same in all processes. Collective.
 std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0);
@@ -46,11 +45,11 @@ std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0
 /// the program and for blocks of files. The result is rounded down to MiB.
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept;
 
-/// The options of every command that runs as a job: where its processes are and how they find each other,
-/// their workers, and what they send by.
+/// The options of every command that runs as a job: places of its processes, the way they find each other,
+/// their workers, and their transport.
 struct JobOptions {
   launch::LaunchOptions launch;
-  /// The options of a process as they were asked for. `workers` 0: share the cores among those of this host.
+  /// The options of a process as they were given. `workers` 0: share the cores among those of this host.
   process::ProcessOptions process_asked{.workers = 0, .transport = "auto"};
   std::string json_path;
   bool profile = false;
@@ -68,17 +67,17 @@ struct JobOptions {
 
 /// Adds --profile, --profile-page, --trace and --sample-interval.
 void add_profile_options(CLI::App& command, JobOptions& options);
-/// Returns what these options ask for. `words`: see profile::ProfileOptions.
+/// Returns the settings of a profile. `words`: see profile::ProfileOptions.
 profile::ProfileOptions profile_options(const JobOptions& options, const profile::Words& words = {});
 /// Throws Error when page or trace cannot be written. Rank 0 calls it before the run.
 void check_profile_files(const JobOptions& options);
-/// Writes page and trace of the run that has this report, at rank 0, where they were asked for. `title`: the
+/// Writes page and trace of the run that has this report, at rank 0, where they are wanted. `title`: the
 /// title of the page.
 void write_profile_files(const report::JobReport& report, const JobOptions& options,
                          const std::string& title);
 
 /// Runs a job as launch::run does. Throws CLI::RuntimeError where the job fails. Where a process fails after
-/// a file that it has mapped was written anew, the message says that this is why.
+/// a file that it has mapped was written anew, the message gives this as the cause.
 void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 /// Does the same for a `body` that makes a folder by process::make_folder(). The parent of a local job makes
 /// it before, and removes it, if it is empty, also where all processes are lost.

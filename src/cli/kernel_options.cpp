@@ -37,10 +37,10 @@ struct Needs {
            static_cast<double>(graph.vertices()) * a_vertex;
   }
 };
-/// Tiles, values and messages need this: somewhat more than was seen on Kronecker graphs of scale 20 (2.3 to
-/// 2.5 bytes an edge, 32 to 37 a vertex).
+/// The needs of tiles, values and messages: somewhat more than was seen on Kronecker graphs of scale 20 (2.3
+/// to 2.5 bytes an edge, 32 to 37 a vertex).
 constexpr Needs kNeedOfTiles{2.7, 50};
-/// Rows need this as they are mapped, with what most kernels keep of a vertex.
+/// The needs of mapped rows, with the bytes that most kernels keep of a vertex.
 constexpr Needs kNeedOfRows{4, 24};
 
 std::string folder_of(const std::string& path) {
@@ -75,8 +75,8 @@ void EdgePlace::check() const {
       throw UsageError(fmt::format("--devices: {} is named twice; name a folder on each disk", folder));
 }
 
-/// Returns whether edges are on disks. `bytes_in_memory`: what all processes together need for edges in
-/// memory. `option`: an option that does not go with edges on disks, to which auto gives way; or empty.
+/// Returns whether edges are on disks. `bytes_in_memory`: the bytes that all processes together need for
+/// edges in memory. `option`: an option that excludes edges on disks, to which auto gives way; or empty.
 bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
                          const std::string& option) const {
   if (edges != "auto") return edges == "disk";
@@ -99,7 +99,7 @@ void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstra
   const bool tiles = kernel.has_tiles(), weighted = kernel.weighted() && graph.weighted();
   const Needs& needs = tiles ? kNeedOfTiles : kNeedOfRows;
   if (!on_disks(needs.of(graph, weighted), bootstrap, tiles ? needs_memory(options) : "")) return;
-  options.choose_strategy = false;  // of slots and cover
+  options.choose_strategy = false;  // no choice between slots and cover
   options.memory_bytes = memory_bytes;
   if (options.plan_cache.empty()) options.plan_cache = folder_of(graph.path());
   options.devices = devices.empty() ? std::vector{options.plan_cache} : devices;
@@ -154,7 +154,7 @@ void KernelOptions::add_checkpoint_options(CLI::App& command, const std::string&
       add(command, opt::checkpoint, checkpoints.folder,
           fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", value));
   writes(written, Form::folder, inside(checkpoint_names()));
-  add(command, opt::every, checkpoints.every, fmt::format("write a checkpoint every so many {}s", step))
+  add(command, opt::every, checkpoints.every, fmt::format("number of {}s between two checkpoints", step))
       ->needs(written);
   reads(add(command, opt::resume, checkpoints.resume), inside(checkpoint_names()));
 }
@@ -194,8 +194,7 @@ void KernelOptions::check() const {
 
 void KernelOptions::check_job(const graph::GraphFile& graph, const runs::Kernel& /*kernel*/) const {
   if (common.ownership == "auto" || common.ownership.starts_with("auto,"))
-    throw UsageError(
-        "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
+    throw UsageError("--ownership auto counts the bytes of pagerank: name hash, ranges or a partition file");
   frontier::Options known;
   known.ownership = common.ownership;
   frontier::check(known, graph);
@@ -212,11 +211,11 @@ job::DenseOptions KernelOptions::job(launch::Bootstrap& bootstrap) const {
 void KernelOptions::expect_stdout_for(const char* option, bool given) const {
   if (!given || !json_path.empty()) return;
   if (is_quiet())
-    throw UsageError(
-        fmt::format("{} and --quiet: nobody would see it: say --json FILE, or leave one out", option));
+    throw UsageError(fmt::format(
+        "{} and --quiet: the output would not be seen: give --json FILE, or leave one out", option));
   if (output_path == "-")
     throw UsageError(
-        fmt::format("{} and -o -: only one of them can have stdout: say --json FILE, or -o FILE", option));
+        fmt::format("{} and -o -: only one of them can have stdout: give --json FILE, or -o FILE", option));
 }
 
 runs::Tools KernelOptions::tools() const {
@@ -232,12 +231,13 @@ runs::Tools KernelOptions::tools() const {
 
 namespace {
 
-/// Says what is wrong with a name that another part of this program knows; else returns an empty text.
+/// Returns the message for a name that another part of this program knows; else an empty text.
 std::string other_command(const std::string& name) {
   if (name == "sort" || name == "convert")
     return name + " is no kernel on a graph: edgewire bound --load " + name + " predicts its time";
   if (name == "tasks")
-    return "tasks is no kernel on a graph, and what tasks send depends on who is idle: edgewire tasks metg "
+    return "tasks is no kernel on a graph, and the bytes of tasks depend on which workers are idle: edgewire "
+           "tasks metg "
            "measures them";
   return {};
 }

@@ -24,7 +24,7 @@ profile::Balance LoadWatch::gather(report::JobReport& report, const profile::Pro
   auto balance = balance_.gather();
   if (!profiler_) return balance;
   auto profile = profiler_->gather(facts);
-  if (profile.processes.empty()) return balance;  // another rank has it
+  if (profile.processes.empty()) return balance;  // rank 0 has it
   profile.balance = balance;
   profile::add_to(report, std::move(profile));
   return balance;

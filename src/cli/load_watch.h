@@ -1,5 +1,5 @@
-// This file gathers what sort and convert in parts say of their disks, wires and cores, and of their workers
-// if they are profiled.
+// This file gathers the use of disks, wires and cores by sort and convert in parts, and of their workers if
+// they are profiled.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@
 
 namespace edgewire::cli {
 
-/// One process's part of the watch. It looks at the job's process, so it goes before the job.
+/// One process's part of the watch. It refers to the job's process, so it ends before the job.
 class LoadWatch {
  public:
   /// Begins just before the job runs, when its links are connected. `paths` are those that the job reads and
-  /// writes. `items`: what it loads, for profiles. Collective; throws Error.
+  /// writes. `items`: the name of the loaded items, for profiles. Collective; throws Error.
   LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
             const std::vector<std::string>& paths, const JobOptions& options, const std::string& items);
 
@@ -27,7 +27,7 @@ class LoadWatch {
   void end_step(const std::string& name);
   void end_run() { run_.reset(); }
 
-  /// Returns the time that profile::BalanceWatch tells.
+  /// Returns the time of profile::BalanceWatch.
   double disk_s() const { return balance_.disk_s(); }
   /// Returns the balance, after end_run(). Adds the profile to the report of rank 0, if there is one.
   /// Collective.

@@ -15,7 +15,7 @@ namespace {
 /// The date on the pages, which is the day of a release.
 constexpr const char* kDate = "2026-11-26";
 
-/// A variable of the environment that the program reads, and what it says.
+/// A variable of the environment that the program reads, and its meaning.
 struct Variable {
   const char* names;
   const char* meaning;
@@ -35,7 +35,7 @@ constexpr std::array kEnvironment{
              "names; without it /tmp."},
     Variable{"TERM", "A terminal that is dumb gets no progress bars."},
     Variable{"PMIX_RANK, OMPI_COMM_WORLD_SIZE, SLURM_STEP_ID, SLURM_STEP_NUM_TASKS, PMI_SIZE",
-             "tell which launcher has started the process; --launcher none leaves them aside."},
+             "tell which launcher has started the process; --launcher none ignores them."},
 };
 
 /// Returns text that roff prints as it is.
@@ -65,8 +65,8 @@ bool is_shown(const CLI::Option& option) {
   return !option.get_group().empty() && option.get_name() != "--help";
 }
 
-/// Returns the options that commands which run as a job have in common. They say where processes run and how
-/// they send, as pagerank has them.
+/// Returns the options that commands which run as a job have in common. They set the places of processes and
+/// the way they send, as in pagerank.
 std::vector<const CLI::Option*> options_of_jobs(const CLI::App& app) {
   const CLI::App& pagerank = *app.get_subcommand("pagerank");
   return pagerank.get_options([](const CLI::Option* option) {
@@ -74,7 +74,7 @@ std::vector<const CLI::Option*> options_of_jobs(const CLI::App& app) {
   });
 }
 
-/// Returns whether the page of jobs' options says all of this option.
+/// Returns whether the page of jobs' options has all of this option.
 bool is_of_jobs(const CLI::Option& option, const std::vector<const CLI::Option*>& of_jobs) {
   return std::ranges::any_of(of_jobs, [&](const CLI::Option* one) {
     return heading(*one) == heading(option) && one->get_description() == option.get_description();
@@ -114,7 +114,7 @@ std::string name_section(const std::string& page, const std::string& description
   return ".SH NAME\n" + paragraphs(page + " - " + description.substr(0, description.find_first_of(":;\n")));
 }
 
-/// Returns "edgewire tasks metg [options]", and what else the command takes.
+/// Returns "edgewire tasks metg [options]", and the other arguments.
 std::string synopsis(const CLI::App& command, const std::string& path) {
   std::string text = fmt::format(".B edgewire {}\n[options]\n", escaped(path));
   for (const CLI::Option* option : command.get_options())
@@ -142,7 +142,7 @@ std::string see_also(const std::vector<std::string>& pages) {
   return text;
 }
 
-/// Returns description and footer, as they are below the name of a command.
+/// Returns description and footer for the text below the name of a command.
 std::string explained(const CLI::App& command) {
   std::string text = paragraphs(command.get_description());
   if (!command.get_footer().empty()) {

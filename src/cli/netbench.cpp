@@ -23,7 +23,7 @@ namespace edgewire::cli {
 
 namespace {
 
-constexpr std::size_t kLargestBytes = 1 << 23;  ///< largest of the sizes when none are named
+constexpr std::size_t kLargestBytes = 1 << 23;  ///< largest size when none are named
 
 struct Arguments {
   launch::LaunchOptions launch;
@@ -58,7 +58,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   }
   std::string section;
   const auto show_row = [&](const perf::NetbenchRow& row) {
-    ticker->tell({});  // makes place for the row
+    ticker->tell({});  // makes room for the row
     if (arguments.json_path == "-") return;
     if (section != perf::to_name(row.test)) {
       show(fmt::format("{}{}\n{}\n", section.empty() ? "" : "\n", perf::to_title(row.test, options),

@@ -13,7 +13,7 @@ namespace edgewire::cli {
 
 namespace {
 
-std::map<const CLI::Option*, const options::Option*> rows;  // of the one command line
+std::map<const CLI::Option*, const options::Option*> rows;  // rows of the options of the one command line
 
 }  // namespace
 

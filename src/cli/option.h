@@ -16,9 +16,9 @@
 
 namespace edgewire::cli {
 
-/// Checks that a number is in a range. "nan" is in no range.
+/// Returns a check that a number is in a range. "nan" is in no range.
 CLI::Validator between(double least, double most);
-/// Checks the same of a whole number.
+/// Returns the same check for a whole number.
 template <class Integer>
 CLI::Validator whole(Integer least, Integer most) {
   return {[least, most](const std::string& text) {
@@ -29,23 +29,23 @@ CLI::Validator whole(Integer least, Integer most) {
           },
           ""};
 }
-/// Checks that a value is one of these words. `hint`: returns what a user may mean by another word, or an
-/// empty text. The message then suggests the nearest of the words.
+/// Returns a check that a value is one of these words. `hint`: returns a hint on another word, or an empty
+/// text. The message then suggests the nearest of the words.
 CLI::Validator one_of(std::vector<std::string> words,
                       std::function<std::string(const std::string& word)> hint = {});
-/// Makes bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of 1024). CLI::AsSizeValue
-/// takes -1 for a very large number.
+/// Returns a conversion to bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of
+/// 1024). CLI::AsSizeValue takes -1 for a very large number.
 CLI::Validator sizes();
 
-/// Returns the names of an option, as CLI11 takes them: "-p,--processes".
+/// Returns the names of an option, in the form of CLI11: "-p,--processes".
 std::string names_of(const options::Option& row);
 /// Gives a new option the help, type and checks of its row, which outlives it. `help`: replaces the help of
 /// the row, unless it is empty. `whole`: the option takes whole numbers only.
 CLI::Option* describe(CLI::Option* option, const options::Option& row, const std::string& help, bool whole);
 /// Returns the row of an option; null: it has none.
 const options::Option* row_of(const CLI::Option* option);
-/// Returns the option of any command that other programs call `word`: "--processes" for "-n"; else an empty
-/// text.
+/// Returns the option of any command whose name in other programs is `word`: "--processes" for "-n"; else an
+/// empty text.
 std::string our_option(const std::string& word);
 /// Forgets the options of an earlier command line.
 void forget_rows();
@@ -64,8 +64,8 @@ struct NumberOf<std::vector<Value>> {
   using type = Value;
 };
 
-/// Adds an option as its row says. Help shows the default, unless it is a number that is not in the range of
-/// the option. Returns the option.
+/// Adds an option by its row. Help shows the default, unless it is a number that is not in the range of the
+/// option. Returns the option.
 template <class Value>
 CLI::Option* add(CLI::App& command, const options::Option& row, Value& value, const std::string& help = {}) {
   constexpr bool kWhole = std::is_integral_v<typename NumberOf<Value>::type>;

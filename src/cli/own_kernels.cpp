@@ -21,12 +21,12 @@ namespace edgewire::cli {
 
 namespace {
 
-/// A kernel, and what is asked of it.
+/// A kernel, and its settings.
 template <class Settings, class Own>
 struct OwnSettings : Settings {
   explicit OwnSettings(const Own& said) : own(said) {}
 
-  /// Adds the options that the kernel asks for itself. This object outlives the command.
+  /// Adds the kernel's own options. This object outlives the command.
   void add_own_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
     for (const auto& one : own.words.options) {
@@ -42,7 +42,7 @@ struct OwnSettings : Settings {
       }
     }
   }
-  /// Returns the kernel for a run on this graph, with the vertices that were asked for.
+  /// Returns the kernel for a run on this graph, with the vertices of its options.
   std::unique_ptr<runs::Kernel> make(const graph::GraphFile& graph) const {
     const graph::VertexNames names(graph);
     for (const auto& [vertex, name] : vertices) {
@@ -54,13 +54,13 @@ struct OwnSettings : Settings {
   }
 
   Own own;
-  std::list<options::Option> rows{};                        ///< rows of these options
-  std::list<std::pair<VertexId*, std::string>> vertices{};  ///< those that are asked for, and their names
+  std::list<options::Option> rows{};                        ///< rows of the kernel's own options
+  std::list<std::pair<VertexId*, std::string>> vertices{};  ///< vertices of options, and their names
 };
 
 std::string listed(const OwnWords& words) { return fmt::format("vertices of the highest {}s", words.value); }
 
-/// Says what --verify does, if it can.
+/// Returns the text of --verify, where the kernel has it.
 template <class Own>
 std::string verify_text(const Own& own) {
   if (!own.can_verify()) return {};
@@ -119,8 +119,8 @@ Command command_of(const OwnKernel& own) {
       std::visit([&](const auto& one) { add_own(app, one); }, own);
     } catch (const CLI::OptionAlreadyAdded& error) {
       throw UsageError(
-          fmt::format("{}: {}: an option of all kernels, or another one, has this name; choose another", name,
-                      error.what()));
+          fmt::format("{}: {}: an option of all kernels, or another one, has this name; choose another one",
+                      name, error.what()));
     }
   };
   return {

@@ -1,4 +1,4 @@
-// This file makes commands of kernels that a caller of the library brings.
+// This file makes commands of a library caller's own kernels.
 #pragma once
 
 #include "cli/commands.h"
@@ -6,7 +6,7 @@
 
 namespace edgewire::cli {
 
-/// Returns the command of a kernel. Throws UsageError where what is said of it makes no sense.
+/// Returns the command of a kernel. Throws UsageError where its description makes no sense.
 Command command_of(const OwnKernel& own);
 
 }  // namespace edgewire::cli

@@ -23,7 +23,7 @@ struct PathSettings {
   TargetOption target;
 };
 
-/// Adds --parallel, which says how searches share workers.
+/// Adds --parallel, the way searches share workers.
 void add_parallel_option(CLI::App& command, Parallel& parallel, const std::string& help) {
   add_choice(command, opt::parallel, parallel, {Parallel::automatic, Parallel::levels, Parallel::sources},
              help);
@@ -123,7 +123,7 @@ namespace {
 struct BcSettings {
   KernelOptions job;
   NamedSources named;
-  std::uint64_t samples = 0, seed = 1;  ///< samples: 0: none
+  std::uint64_t samples = 0, seed = 1;  ///< number of samples, where 0 is none, and their seed
   BcOptions asked;
 };
 
@@ -147,7 +147,7 @@ std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const graph::G
 
 /// Throws UsageError when the settings do not go together.
 void check(const BcSettings& settings) {
-  std::string apart;  // what makes each worker search from sources of its own
+  std::string apart;  // option that makes each worker search from sources of its own
   if (settings.asked.parallel == Parallel::sources) apart = "--parallel sources";
   if (settings.job.deterministic) apart = "--deterministic";
   if (settings.asked.weighted) apart = "--weighted";
@@ -159,7 +159,8 @@ void check(const BcSettings& settings) {
   if (!apart.empty()) expect_rows_in_memory(settings.job.edge_place, apart);
   if (settings.asked.normalized && settings.samples == 1 && !settings.asked.endpoints)
     throw UsageError(
-        "--normalized: --samples 1 says nothing of the sampled vertex itself: draw more, or add --endpoints");
+        "--normalized: --samples 1 gives no estimate for the sampled vertex itself: draw more, or add "
+        "--endpoints");
 }
 
 }  // namespace

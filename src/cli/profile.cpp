@@ -54,8 +54,8 @@ void check_run(const std::vector<std::string>& words) {
                                meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
 }
 
-/// Returns the command line with what this command adds. A page among its own options is a page, too: none
-/// writes HTML.
+/// Returns the command line with the options of this command. A page among the run's own options is a page,
+/// too: no run writes HTML itself.
 std::vector<std::string> run_words(const ProfileArguments& arguments) {
   auto words = arguments.words;
 
@@ -103,7 +103,7 @@ void add_profile(CLI::App& app) {
   add(*command, opt::quiet, arguments->quiet, "print nothing, and on stderr only errors");
   command->add_option(
       "run", arguments->words,
-      fmt::format("behind --: what is run ({}) and its options", fmt::join(profiled_names(), ", ")));
+      fmt::format("behind --: the run ({}) and its options", fmt::join(profiled_names(), ", ")));
   command->allow_extras();
   command->callback([arguments, command] {
     for (const std::string& word : command->remaining())

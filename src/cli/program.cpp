@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kBits = kIds64 ? 64 : 32, kOtherBits = kIds64 ? 32 : 64;
 constexpr const char* kOther = kIds64 ? "edgewire" : "edgewire-wide";
-/// A program that the other one has started is called this, so that it does not start that one again.
+/// The name of a program that the other one has started, so that it does not start that one again.
 constexpr const char* kCalled = kIds64 ? "edgewire-wide (for edgewire)" : "edgewire (for edgewire-wide)";
 constexpr const char* kOtherCalled = kIds64 ? "edgewire (for edgewire-wide)" : "edgewire-wide (for edgewire)";
 

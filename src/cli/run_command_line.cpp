@@ -28,7 +28,7 @@ namespace cli {
 
 namespace {
 
-/// Does what the command line asks for.
+/// Runs the command line.
 void run(CLI::App& app, int argc, char** argv) {
   topology::cpu_level();  // refuses a wrong EDGEWIRE_CPU before anything starts
   try {
@@ -38,11 +38,11 @@ void run(CLI::App& app, int argc, char** argv) {
     app.exit(asked, text);
     write_whole("-", text.str());
   }
-  write_whole("-", "");  // throws if stdout could not take what was printed
+  write_whole("-", "");  // throws if stdout could not take the printed text
 }
 
-/// Ends the process with a line that names an exception which no code catches. A thread that finds no memory
-/// throws such a one.
+/// Ends the process with a line that names an exception which no code catches. A thread without memory throws
+/// such a one.
 [[noreturn]] void end_with_a_line() {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -55,7 +55,8 @@ void run(CLI::App& app, int argc, char** argv) {
   _exit(1);
 }
 
-/// hwloc loads its plug-ins before it can be told what to leave out, and with them libX11 and libOpenCL.
+/// Leaves plug-ins of hwloc out. It would load them, and with them libX11 and libOpenCL, before it can be
+/// told.
 void leave_plugins_out() {
   setenv("HWLOC_PLUGINS_BLACKLIST",
          "hwloc_gl hwloc_opencl hwloc_cuda hwloc_nvml hwloc_rsmi hwloc_levelzero hwloc_pci", 0);

@@ -16,7 +16,7 @@ namespace edgewire::cli {
 
 namespace {
 
-/// Returns where the result of run `run` goes: "{}" in the option stands for the name of the run, if it has
+/// Returns the path for the result of run `run`: "{}" in the option stands for the name of the run, if it has
 /// one.
 std::string output_path(const KernelOptions& asked, const std::vector<std::string>& names, std::size_t run) {
   std::string path = asked.output_path;
@@ -104,8 +104,8 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   if (first) conclude(report, opened, asked, kernel);
 }
 
-/// Runs the job as run_job() does. It makes the folder of checkpoints before; the folder goes again where the
-/// job leaves it empty. Throws Error.
+/// Runs the job as run_job() does. It makes the folder of checkpoints before; the folder is removed again
+/// where the job leaves it empty. Throws Error.
 void run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process) {
   constexpr auto kParents = OutputFolder::Parents::are_made;
   const std::string& checkpoints = options.checkpoints.folder;

@@ -38,10 +38,10 @@ struct SortSettings {
   std::vector<std::string> inputs;
   std::string output, temp, key = "0:8";
   std::size_t record = 100;
-  std::uint32_t partitions = 0;  ///< 0: one for each worker of each process
-  std::uint64_t memory = 0;      ///< 0: as usual_memory() gives it
+  std::uint32_t partitions = 0;  ///< number of partitions; 0: one for each worker of each process
+  std::uint64_t memory = 0;      ///< memory of each process; 0: that of usual_memory()
   bool verify = false;
-  bool deterministic = false;  ///< it always is
+  bool deterministic = false;  ///< accepted, since sort always is
 };
 
 /// Returns the shape from "OFFSET:LENGTH".
@@ -54,7 +54,8 @@ shuffle::RecordShape shape_of(const SortSettings& settings) {
     const auto [last, worse] = std::from_chars(colon + 1, end, shape.key_bytes);
     fits = worse == std::errc() && last == end;
   }
-  if (!fits) throw UsageError(fmt::format("--key {}: say OFFSET:LENGTH in bytes, such as 0:8", settings.key));
+  if (!fits)
+    throw UsageError(fmt::format("--key {}: give OFFSET:LENGTH in bytes, such as 0:8", settings.key));
   check(shape);
   return shape;
 }
@@ -209,7 +210,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   auto paths = settings.inputs;
   paths.insert(paths.end(), {settings.temp, settings.output});
   LoadWatch watch(bootstrap, job.process(), paths, settings.job,
-                  "records");  // looks at the job, so it goes first
+                  "records");  // it refers to the job, so it ends first
   told = &watch;
   std::optional<process::InterruptLine> interrupt_line;
   if (first) interrupt_line.emplace();
@@ -217,7 +218,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (first) options.progress({});
   watch.end_run();
   const double seconds_sort = seconds_since(start);
-  // This follows what rank 0 wants, which is also the process that verifies what kernels compute.
+  // This follows the wish of rank 0, which also verifies the results of kernels.
   const bool verify = !bootstrap.allgather(settings.verify ? "wanted" : "")[0].empty();
   const auto verify_start = Clock::now();
   if (verify) verify_parts(bootstrap, job, options);
@@ -268,7 +269,7 @@ void add_sort(CLI::App& app) {
       "parts, one behind the other, are the same for any number of processes and workers.");
   add_options(*command, *settings);
   command->callback([settings] {
-    shape_of(*settings);  // may refuse
+    shape_of(*settings);  // this may refuse the shape
     run_job_into(settings->output, OutputFolder::Parents::must_exist, settings->job.launch,
                  [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
   });

@@ -31,12 +31,12 @@ namespace {
 /// A text that names a vertex.
 struct Named {
   std::string text;
-  std::string where;  ///< option, or file and line
+  std::string where;  ///< place: option, or file and line
   graph::Comment comment = graph::Comment::none;
   std::optional<double> value{};
 };
 
-/// Throws Error where the first line of a list is that of a result in CSV or JSON, and no vertex's name.
+/// Throws Error where the first line of a list is that of a result in CSV or JSON, and not a vertex's name.
 void refuse_other_forms(const graph::GraphFile& graph, const std::string& path, std::string_view line) {
   const bool is_table = line.starts_with("vertex,") && line.find_first_of(" \t") == line.npos;
   if ((!is_table && line != "[") || graph::VertexNames(graph).find(line)) return;
@@ -67,8 +67,8 @@ void each_line(const graph::GraphFile& graph, const std::string& path, const Tak
   }
 }
 
-/// Returns the number that the text is. Throws Error that names the place where it is no finite number; where
-/// it may be a comment nothing is returned.
+/// Returns the number in the text. Throws Error that names the place where it is no finite number; where it
+/// may be a comment nothing is returned.
 std::optional<double> finite_number(std::string_view text, const std::string& where, graph::Comment comment) {
   double value = 0;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -92,9 +92,9 @@ std::optional<double> take_share(std::string_view& line, bool labelled, const st
   return share;
 }
 
-/// Calls take(order, name) for the names that a text may stand for, the likeliest first: itself, as results
-/// have names; the same without blanks around it; and without the double quotes around that. `memory`: for
-/// names that are not part of the text.
+/// Calls take(order, name) for the names that a text may stand for, the likeliest first: the text itself, as
+/// results have names; the same without blanks around it; and without the double quotes around that.
+/// `memory`: for names that are not part of the text.
 template <class Take>
 void each_meaning(std::string_view text, std::deque<std::string>& memory, const Take& take) {
   take(0, text);
@@ -106,8 +106,8 @@ void each_meaning(std::string_view text, std::deque<std::string>& memory, const 
   take(2, undoubled);
 }
 
-/// Returns the vertex of each that names one. It takes one pass over the names of the graph, where they are
-/// no numbers from 0 on.
+/// Returns the vertex of each text that names one. It takes one pass over the names of the graph, where they
+/// are no numbers from 0 on.
 std::vector<std::optional<VertexId>> look_up(const graph::GraphFile& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
   std::vector<std::optional<VertexId>> found(all.size());
@@ -129,7 +129,8 @@ std::vector<std::optional<VertexId>> look_up(const graph::GraphFile& graph, cons
       if (!names.labelled()) name.remove_prefix(std::min(name.find_first_not_of('0'), name.size() - 1));
       wanted.emplace(name, Wanted{i, order});
     });
-  std::vector<int> orders(all.size(), std::numeric_limits<int>::max());  // of the meanings that were found
+  // Order of the meaning that was found.
+  std::vector<int> orders(all.size(), std::numeric_limits<int>::max());
   fmt::memory_buffer name;
   for (VertexId v{}; v < graph.vertices(); ++v) {
     name.clear();
@@ -145,9 +146,9 @@ std::vector<std::optional<VertexId>> look_up(const graph::GraphFile& graph, cons
   return found;
 }
 
-/// Finds the vertex of each, and takes comments away from `all`. A line that looks like a comment and is the
-/// name of a vertex, as results write it, is no comment. Throws Error for others that name no vertex, or one
-/// a second time.
+/// Finds the vertex of each text, and takes comments away from `all`. A line that looks like a comment and is
+/// the name of a vertex, as results write it, is no comment. Throws Error for other texts that name no
+/// vertex, or one a second time.
 std::vector<VertexId> find_all(const graph::GraphFile& graph, std::vector<Named>& all) {
   const auto found = look_up(graph, all);
   std::vector<VertexId> vertices;
@@ -172,8 +173,8 @@ std::vector<VertexId> find_all(const graph::GraphFile& graph, std::vector<Named>
   return vertices;
 }
 
-/// Puts vertices with shares in ascending order, without those whose share is 0. `all` says where they come
-/// from. Throws Error unless all have shares of which none is too small a part of the largest one.
+/// Puts vertices with shares in ascending order, without those whose share is 0. `all` has the places that
+/// they come from. Throws Error unless all have shares of which none is too small a part of the largest one.
 std::vector<double> sort_by_vertex(std::vector<VertexId>& vertices, std::span<const Named> all,
                                    const std::string& path) {
   double largest = 0;
@@ -187,7 +188,7 @@ std::vector<double> sort_by_vertex(std::vector<VertexId>& vertices, std::span<co
     std::sort(vertices.begin(), vertices.end());
     return {};
   }
-  if (largest == 0) throw Error(fmt::format("{}: all shares are 0: one at least must be greater", path));
+  if (largest == 0) throw Error(fmt::format("{}: all shares are 0: at least one must be greater", path));
   std::map<PlainId, double> shares;
   for (std::size_t i = 0; i < vertices.size(); ++i) {
     const double share = *all[i].value;
@@ -251,7 +252,7 @@ std::vector<double> named_values(const graph::GraphFile& graph, const std::strin
   return values;
 }
 
-/// This is algorithm S of Knuth, TAOCP volume 2, 3.4.2.
+/// Samples by algorithm S of Knuth, TAOCP volume 2, 3.4.2.
 std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
                              const std::function<bool(VertexId)>& may) {
   std::uint64_t left = 0;
@@ -299,7 +300,7 @@ void SourceOptions::add_to(CLI::App& command) {
       NamedSources::add_to(command, "a run from each, for which the graph is loaded once");
   CLI::Option* const drawn =
       add(command, opt::samples, samples,
-          "start at so many vertices that have edges, drawn by --seed; a run from each")
+          "start at this many vertices that have edges, drawn by --seed; a run from each")
           ->excludes(single)
           ->excludes(several);
   add(command, opt::sample_seed, seed)->needs(drawn);

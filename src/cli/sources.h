@@ -1,4 +1,4 @@
-// This file says where kernels start that have sources: bfs, sssp, ppr and bc.
+// This file has the sources of kernels that have some: bfs, sssp, ppr and bc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,8 +16,8 @@
 namespace edgewire::cli {
 
 /// Returns the vertices of "NAME,NAME" or of "@FILE", which has a name on each line. They are in ascending
-/// order, one at least, and none twice. A name is written as results have it, or in double quotes. Lines that
-/// are blank, and comments (graph::comment_of()), are skipped, unless they are the name of a vertex. With
+/// order, at least one, and none twice. A name is written as in results, or in double quotes. Lines that are
+/// blank, and comments (graph::comment_of()), are skipped, unless they are the name of a vertex. With
 /// `shares` all lines may have a share behind the name, or none: it is set to the shares of the vertices that
 /// are returned, all above 0, or to nothing. Throws UsageError that names `option`, or Error that names file
 /// and line.
@@ -37,14 +37,13 @@ std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::u
 
 /// The vertices that --source or --sources name, the same in all kernels.
 struct NamedSources {
-  std::string one, list;     ///< sources as they were asked for; or empty
+  std::string one, list;     ///< sources as they were given; or empty
   bool with_shares = false;  ///< whether lines of a file may have shares
 
   struct Options {
     CLI::Option *one, *list;
   };
-  /// Adds the options. `several`: what the kernel does with more than one, such as "ranks restart at all of
-  /// them".
+  /// Adds the options. `several`: the text for more than one, such as "ranks restart at all of them".
   Options add_to(CLI::App& command, const std::string& several);
   bool given() const { return !one.empty() || !list.empty(); }
   /// Returns the sources in the order of the graph, without names of runs. Call it only when given(). Throws
@@ -54,20 +53,20 @@ struct NamedSources {
 
 /// The options for one source, or several: then the kernel runs from each.
 struct SourceOptions : NamedSources {
-  std::uint64_t samples = 0, seed = 1;  ///< 0: none
+  std::uint64_t samples = 0, seed = 1;  ///< number of samples, where 0 is none, and their seed
 
   void add_to(CLI::App& command);
   /// Returns the sources. Throws Error or UsageError that names the option.
   runs::Sources find(const graph::GraphFile& graph) const;
 };
 
-/// Returns how samples were asked for, for the report.
+/// Returns the options of samples for the report.
 std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
                                                                              std::uint64_t seed);
 
 /// The vertex to which bfs and sssp show a path.
 struct TargetOption {
-  std::string name;  ///< target as it was asked for; or empty
+  std::string name;  ///< target as it was given; or empty
 
   void add_to(CLI::App& command);
   /// Returns the target. Throws Error that names the option.

@@ -19,7 +19,7 @@ namespace {
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group().empty()) continue;  // hidden
+    if (option->get_group().empty()) continue;  // it is hidden
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
@@ -63,7 +63,7 @@ std::string owners_of(const CLI::App& app, const std::string& option, bool of_ke
   return fmt::format("{} is an option of {}", option, list_of(owners, " and "));
 }
 
-/// Returns what is said to somebody who has given `command` an option that it does not have.
+/// Returns the hint for an option that `command` does not have.
 std::string hint_of_option(const std::string& word, const CLI::App& command, const CLI::App& app) {
   const auto names = option_names(command);
   const auto is_here = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
@@ -123,7 +123,7 @@ std::string pair_problem(const CLI::ParseError& error) {
   return {};
 }
 
-/// Returns in our words what is wrong with options and their values, as CLI11 says it.
+/// Returns CLI11's message about options and their values in our words.
 std::string value_problem(const CLI::App& command, const CLI::ParseError& error) {
   std::string message = error.what();
   if (std::string line = count_problem(message); !line.empty()) return line;
@@ -146,7 +146,7 @@ std::string value_problem(const CLI::App& command, const CLI::ParseError& error)
 }
 
 struct Problem {
-  std::string line, hint;  ///< hint: may be empty
+  std::string line, hint;  ///< message, and a hint, which may be empty
 
   std::string text(const std::string& path) const {
     return fmt::format("{}{} (edgewire {}--help shows what there is)", line, hint.empty() ? "" : "; " + hint,
@@ -167,8 +167,8 @@ Problem missing_command(const CLI::App& command, const std::string& path, const 
           did_you_mean(ours.empty() ? nearest(word, names) : ours)};
 }
 
-/// Returns the problem of a command line. `command` is the one that was named last, at `path`. A word that
-/// nobody takes is the cause of what else is missing, so it comes first.
+/// Returns the problem of a command line. `command` is the one that was named last, at `path`. A word that no
+/// option takes is the cause of other missing ones, so it comes first.
 Problem problem_of(const CLI::App& app, const CLI::App& command, const std::string& path,
                    const CLI::ParseError& error) {
   const std::string message = error.what();
@@ -190,7 +190,7 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
   if (message == "A subcommand is required")
     return missing_command(command, path, words.empty() ? "" : words[0]);
   if (words.empty()) return {path.empty() ? message : fmt::format("{}: {}", path, message), ""};
-  const CLI::Option* cache = command.get_option_no_throw("--plan-cache");  // which needs no value
+  const CLI::Option* cache = command.get_option_no_throw("--plan-cache");  // --plan-cache needs no value
   const bool is_folder = cache != nullptr && cache->count() > 0;
   return {fmt::format("{}: '{}' is one argument too many{}", path, words[0],
                       is_folder ? fmt::format(" (a folder is --plan-cache={})", words[0]) : ""),

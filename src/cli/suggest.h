@@ -6,16 +6,16 @@
 
 namespace edgewire::cli {
 
-/// Returns "a, b or c". `last`: what stands before the last name.
+/// Returns "a, b or c". `last`: the text before the last name.
 std::string list_of(const std::vector<std::string>& names, const char* last = " or ");
 /// Returns "did you mean NAME?", or an empty text for none.
 std::string did_you_mean(const std::string& name);
 
-/// Says that `command`, at `path` ("" is the program), has no subcommand `word`, in one line, and what was
-/// meant.
+/// Returns the line which says that `command`, at `path` ("" is the program), has no subcommand `word`, in
+/// one line, and what was meant.
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word);
 
-/// Says what is wrong with a command line that CLI11 cannot parse, in one line, and what was probably meant.
+/// Returns one line about a command line that CLI11 cannot parse, and what was probably meant.
 std::string usage_line(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace edgewire::cli

@@ -21,7 +21,7 @@ namespace edgewire::cli {
 
 namespace {
 
-/// What a process tells of itself.
+/// The figures of a process.
 struct TaskSummary {
   tasks::Figures figures;      ///< figures of the run in which phases were measured
   std::uint64_t results_kept;  ///< results kept in all runs
@@ -30,7 +30,7 @@ struct TaskSummary {
 struct TaskReport : report::JobReport {
   std::string result;
   std::vector<double> seconds;           ///< times of the runs in which phases were not measured
-  std::vector<std::uint64_t> tasks_run;  ///< [process]
+  std::vector<std::uint64_t> tasks_run;  ///< number of tasks run by each process, [process]
   std::vector<int> lost;                 ///< processes that were lost
   TaskSummary sum{};                     ///< sum over all processes
 
@@ -96,7 +96,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
   return text + profile_text();
 }
 
-/// Gathers at rank 0 what all processes say. Collective. `kept`: the results that this process kept.
+/// Gathers the figures of all processes at rank 0. Collective. `kept`: the results that this process kept.
 void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string& transport_reason,
             double seconds_total, std::uint64_t kept, TaskReport& report) {
   static_cast<report::JobReport&>(report) =
@@ -183,7 +183,7 @@ void add_run_options(CLI::App& command, TaskOptions& options) {
 
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make) {
   if (options.job.profiled() && options.job.launch.tolerates_losses)
-    throw UsageError("--retry loses what a lost process knew of its time: leave --retry or the profile out");
+    throw UsageError("--retry loses the times of a lost process: leave --retry or the profile out");
   run_job(options.job.launch,
           [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, options, *make()); });
 }

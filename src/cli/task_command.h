@@ -1,4 +1,4 @@
-// This file has what the commands of `edgewire tasks` have in common: the job, its runs and their report.
+// This file has the common part of the commands of `edgewire tasks`: the job, its runs and their report.
 #pragma once
 
 #include <atomic>
@@ -23,14 +23,15 @@ class TaskProgram {
   virtual std::string name() const = 0;
   /// Describes the program in words, for people.
   virtual std::string describe() const = 0;
-  /// Returns in words what must be the same in all processes.
+  /// Returns the text that must be the same in all processes.
   virtual std::string input() const { return {}; }
-  /// Adds what was asked for to the report.
+  /// Adds the options to the report.
   virtual void add_to(nlohmann::ordered_json& report) const = 0;
-  /// Adds the functions, and returns the first task's.
+  /// Adds the functions, and returns that of the first task.
   virtual tasks::FunctionId add_functions(tasks::Registry& registry) const = 0;
   virtual std::string arguments() const = 0;
-  /// Says in words what the bytes mean that the first task returns. Throws Error when the result is wrong.
+  /// Returns the meaning, in words, of the bytes that the first task returns. Throws Error when the result is
+  /// wrong.
   virtual std::string result(const std::string& bytes) = 0;
 };
 
@@ -41,7 +42,7 @@ struct TaskOptions {
   void add_to(CLI::App& command);
 };
 
-/// Adds what only commands with run_tasks() have: --retry, and options of profiles.
+/// Adds the options of commands with run_tasks(): --retry, and options of profiles.
 void add_run_options(CLI::App& command, TaskOptions& options);
 
 /// Runs the job and returns when all processes have ended. `make`: the program of a process.
@@ -51,21 +52,21 @@ void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<T
 void add_smith_waterman(CLI::App& tasks);
 void add_metg(CLI::App& tasks);
 
-/// Says how far runs of tasks have come: on a terminal, and when a signal ends them. One process of a job
-/// uses it.
+/// Shows the progress of runs of tasks: on a terminal, and when a signal ends them. One process of a job uses
+/// it.
 class TaskWatch {
  public:
-  /// Watches `job`, which outlives it. `alone`: it is the only process.
+  /// Watches `job`, which outlives it. `alone`: whether it is the only process.
   TaskWatch(const tasks::TaskJob& job, bool alone);
 
-  /// Tells that the next run begins, or, where nobody knows how many there will be, the next level.
+  /// Shows that the next run begins, or, where their number is not known, the next level.
   void tell(const Step& step);
 
  private:
   const char* const unit_;
-  std::atomic<std::uint64_t> level_{0};  ///< level that is measured; 0: there are none
+  std::atomic<std::uint64_t> level_{0};  ///< level that is measured; 0: there are no levels
   process::InterruptLine::Counting counting_;
-  process::InterruptLine line_;  // goes before what it counts with
+  process::InterruptLine line_;  // ends before the members that it counts with
   report::Ticker ticker_;
   Progress progress_;
 };

@@ -41,7 +41,7 @@ std::vector<int> cores_of(const Machine& machine, int node) {
   return cpus;
 }
 
-/// Returns the network card that a process with memory on `node` is nearest to; empty when there is none.
+/// Returns the network card nearest to a process with memory on `node`; empty when there is none.
 std::string nearest_nic(const Machine& machine, int node) {
   const auto near = std::ranges::find(machine.nics, node, &topology::Nic::node);
   if (near != machine.nics.end()) return near->name;
@@ -75,7 +75,7 @@ std::vector<int> pinned_cores(const Machine& machine) {
   return topology::claimed_cpus(topology::lock_folder(), cpus);
 }
 
-/// What the machine has, and what all of its nodes have.
+/// The memory of the machine, and that of all its nodes.
 struct Memory {
   std::uint64_t installed = 0, of_nodes = 0;
 
@@ -119,9 +119,9 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
           {"version", EDGEWIRE_VERSION}};
 }
 
-/// Adds what the machine has, what of it may be used, and why the nodes below may have less.
+/// Adds the memory of the machine, the part that may be used, and why the nodes below may have less.
 void add_memory(std::string& text, const Machine& machine, bool this_machine) {
-  constexpr std::uint64_t kRoughly = 50;  // the kernel keeps a little for itself
+  constexpr std::uint64_t kRoughly = 50;  // inverse of the part that the kernel keeps for itself
   const Memory memory(machine, this_machine);
   text += fmt::format(
       "memory      {}{}\n", readable_memory(memory.installed),

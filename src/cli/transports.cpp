@@ -1,4 +1,4 @@
-// This file has edgewire transports, which shows which backends there are and whether they are usable here.
+// This file has edgewire transports, which shows the backends and whether they are usable here.
 #include <fmt/core.h>
 
 #include <memory>

@@ -170,7 +170,7 @@ def test_more_processes_than_vertices_and_one_process(edgewire, graph):
     (["--latency", "20us"], "need --compute-rate"), (["--threads", "x"], "--threads"),
     (["--kernel", "sort"], "--kernel: sort is no kernel on a graph: edgewire bound --load sort predicts its time"),
     (["--kernel", "tasks"], "edgewire tasks metg measures them"), (["--kernel", "katz"], "pagerank, ppr, spmv, bfs, sssp, wcc, scc"),
-    (["--kernel", "scc", "--source", "1"], "--source is of --kernel bfs, sssp and bc, not of scc"),
+    (["--kernel", "scc", "--source", "1"], "--source belongs to --kernel bfs, sssp and bc, not to scc"),
 ])
 def test_options_that_make_no_sense(edgewire, graph, arguments, word):
     assert word in edgewire.refused("bound", graph[0], *arguments, status=2)

@@ -39,7 +39,7 @@ def test_table(edgewire, tmp_path):
 @pytest.mark.parametrize("options, status, said", [
     (["--blocks", "1000"], 2, "--blocks: 1000 bytes are no multiple of 4096"),
     (["--blocks", "0"], 2, "--blocks: 0 bytes are no multiple of 4096"),
-    (["--blocks", "4M"], 2, "--blocks: 4194304 bytes are more than the file of --size has, 2097152"),
+    (["--blocks", "4M"], 2, "--blocks: 4194304 bytes are more than a file has by --size, 2097152"),
     (["--blocks", "-1"], 2, "--blocks: -1 is not a number of bytes"),
     (["--blocks", "64k,x"], 2, "--blocks: x is not a number of bytes"),
     (["--depths", "0"], 2, "--depths"),

@@ -129,9 +129,9 @@ def test_quiet_draws_no_progress(edgewire, tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["pagerank", "-q", "--verbose"], "--quiet and --verbose do not go together: leave one of them out ("),
-    (["pagerank", "-q", "--top", 5], "--top and --quiet: nobody would see it: say --json FILE, or leave one out"),
-    (["bfs", "--source", 3, "--target", 5, "--quiet"], "--target and --quiet: nobody would see it: say --json FILE, or leave one out"),
-    (["wcc", "-q", "--profile"], "--profile and --quiet: nobody would see it: say --json FILE, or leave one out"),
+    (["pagerank", "-q", "--top", 5], "--top and --quiet: the output would not be seen: give --json FILE, or leave one out"),
+    (["bfs", "--source", 3, "--target", 5, "--quiet"], "--target and --quiet: the output would not be seen: give --json FILE, or leave one out"),
+    (["wcc", "-q", "--profile"], "--profile and --quiet: the output would not be seen: give --json FILE, or leave one out"),
 ], ids=str)
 def test_what_quiet_does_not_go_with(edgewire, graph, words, said):
     line = edgewire.refused(words[0], graph, *words[1:], status=2)

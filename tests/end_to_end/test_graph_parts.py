@@ -193,8 +193,8 @@ def test_each_host_has_its_parts(edgewire, inputs, several, hosts, tmp_path):
 
 def test_what_is_refused(edgewire, inputs, both, tmp_path):
     source, out = inputs / "dense.el", tmp_path / "g.ew"
-    assert "--parts is for graphs of .ew" in edgewire.refused("convert", source, "-o", tmp_path / "g.mtx", "--parts", status=2)
-    assert "--parts is for graphs of .ew" in edgewire.refused("convert", source, "-o", "-", "--to", "el", "--parts", status=2)
+    assert "--parts writes graphs of .ew" in edgewire.refused("convert", source, "-o", tmp_path / "g.mtx", "--parts", status=2)
+    assert "--parts writes graphs of .ew" in edgewire.refused("convert", source, "-o", "-", "--to", "el", "--parts", status=2)
     assert "leave --parts out" in edgewire.refused("convert", source, "-o", out, "--parts", "--labels", status=2)
     assert "a graph in parts is copied in little memory anyway" in edgewire.refused("convert", both[0] / "g.ew", "-o", out, "-p", 2)
     assert os.listdir(tmp_path) == []

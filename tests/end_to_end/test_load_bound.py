@@ -183,7 +183,7 @@ def test_what_makes_no_sense(edgewire, records, tmp_path):
             (("--load", "sort", "--bytes", "1G", "--ownership", "hash"), "--ownership is not of --load"),
             (("--load", "sort", "--bytes", "1G", "--core-rate", "0"), "not above 0"), (("--load", "sort", "--bytes", "1G", "--edges", 5), "of --load convert"),
             (("--load", "sort", "--bytes", "1G", "--memory", "1M", *RATES), "--memory: a process of 8 workers needs"),
-            (("--load", "convert", "--bytes", "1T", "--edges", "60Z"), "cannot understand"), ((), "GRAPH is required"), ((text, text), "only one can be counted")):
+            (("--load", "convert", "--bytes", "1T", "--edges", "60Z"), "cannot understand"), ((), "GRAPH is required"), ((text, text), "GRAPH: give only one")):
         assert words in edgewire.refused("bound", *arguments, status=2), arguments
     for arguments, words in ((("sort", text, "--record", 3), "no whole number of records"), (("sort", tmp_path), "it is a directory"),
                              (("convert", tmp_path / "none"), "No such file"), (("convert", "-"), ""),

@@ -115,7 +115,7 @@ def test_side_files_are_inputs(edgewire, tmp_path):
 
 def test_stdout_is_an_output(edgewire, path, tmp_path):
     shell = [["info g.ew >> g.ew", "g.ew: input and output are the same file"],
-             ["pagerank g.ew -o out > out", "out: -o would write over what goes to stdout"]]
+             ["pagerank g.ew -o out > out", "out: -o would write over the output on stdout"]]
     before = path.read_bytes()
     for words, line in shell:
         result = subprocess.run(f"{edgewire.program} {words}", shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)

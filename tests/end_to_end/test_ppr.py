@@ -91,7 +91,7 @@ def test_shares_of_names_with_blanks(edgewire, tmp_path):
     ("0 inf\n", "line 1: inf is no finite number"), ("0 nan\n", "line 1: nan is no finite number"), ("0 1e999\n", "line 1: 1e999 is no finite number"),
     ("0 1\n3 1e-60\n", "line 2: share 1e-60 is too small a part of 1, the largest one"),
     ("0 1\n0 2\n", "line 2: vertex 0 is given twice"), ("5000 1\n", "line 1: {path} has no vertex 5000"),
-    ("0 0\n3 0.0\n", "all shares are 0: one at least must be greater")])
+    ("0 0\n3 0.0\n", "all shares are 0: at least one must be greater")])
 def test_bad_shares(edgewire, random_graph, tmp_path, text, cause):
     path, _ = random_graph
     sources = tmp_path / "sources"

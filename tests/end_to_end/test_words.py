@@ -75,9 +75,9 @@ def graph(edgewire, tmp_path_factory):
     ("profile -- tasks metg", "tasks metg has no profile: its tasks become so short that measuring them would take longer than they do; "),
     ("tasks metg --trace t.json", "tasks metg has no profile: "),
     ("tasks metg --sample-interval 1", "tasks metg has no profile: "),
-    ("pagerank g.ew --sample-interval 1", "--sample-interval is of a profile: say --profile, --profile-page or --trace, too"),
-    ("sort r -o out --sample-interval 1", "--sample-interval is of a profile: "),
-    ("tasks yield --sample-interval 1", "--sample-interval is of a profile: "),
+    ("pagerank g.ew --sample-interval 1", "--sample-interval belongs to a profile: give --profile, --profile-page or --trace, too"),
+    ("sort r -o out --sample-interval 1", "--sample-interval belongs to a profile: "),
+    ("tasks yield --sample-interval 1", "--sample-interval belongs to a profile: "),
     ("sort r -o out --memory 0", "--memory: 0 is not a whole number from 1 to "),
     ("convert g.txt -o g.ew --memory 0M", "--memory: 0 is not a whole number from 1 to "),
     ("wcc g.ew -o out/ --output-parts", "--output-parts needs -o with the name that the parts begin with"),
@@ -87,11 +87,11 @@ def graph(edgewire, tmp_path_factory):
     ("convert g.txt -o g.ew --format foo", "--format: foo is not one of auto, snap, csv, "),
     ("convert g.txt -o g.ew --to metis", "--to: metis is not one of auto, csv, el, ew, "),
     ("pagerank g.ew --order strip", "--order: strip is not one of auto, strips, hilbert or bins; did you mean strips? ("),
-    ("tasks yield --retry --profile", "--retry loses what a lost process knew of its time: leave --retry or the profile out"),
+    ("tasks yield --retry --profile", "--retry loses the times of a lost process: leave --retry or the profile out"),
     ("profile -- pagerank", "pagerank: graph is required (edgewire pagerank --help"),
     ("profile -- pagerank g.ew --iter 5", "pagerank has no option --iter; did you mean --iterations?"),
     ("profile pagerank g.ew -p 2", "profile has no option -p: a run and its options stand behind --, as in"),
-    ("bound g.ew --kernel bfs --source 0 --precision f64", "--precision is of --kernel pagerank, ppr and spmv, not of bfs"),
+    ("bound g.ew --kernel bfs --source 0 --precision f64", "--precision belongs to --kernel pagerank, ppr and spmv, not to bfs"),
 ])
 def test_a_wrong_command_line(edgewire, words, line):
     said = edgewire.refused(*words.split(), status=2)
@@ -254,7 +254,7 @@ def test_every_variable_of_the_environment_is_explained(edgewire):
 def test_a_list_of_columns_has_columns(edgewire, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     said = edgewire.refused("convert", tmp_path / "t.csv", "-o", tmp_path / "g.ew", "--columns", "", status=2)
-    assert said.startswith("--columns: the list is empty: say SOURCE,TARGET[,WEIGHT] ("), said
+    assert said.startswith("--columns: the list is empty; give SOURCE,TARGET[,WEIGHT] ("), said
 
 
 def test_parts_are_named_as_they_were_asked_for(edgewire, graph, tmp_path):
