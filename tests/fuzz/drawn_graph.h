@@ -1,5 +1,5 @@
-// Graphs for tests of kernels: cliques, stars, paths and graphs drawn at random, and how jobs on them are
-// cut.
+// Graphs for tests of kernels: cliques, stars, paths and graphs drawn at random, and the cuts of jobs on
+// them.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 
 namespace edgewire::runs {
 
-/// A graph, and how jobs on it are cut.
+/// A graph, and the cut of jobs on it.
 struct Drawn {
   std::unique_ptr<graph::BuiltGraph> built;
   std::string name;
@@ -70,7 +70,7 @@ inline Drawn draw(std::uint64_t seed, const std::string& shape, std::uint32_t mo
   return drawn;
 }
 
-/// Calls check(graph, processes).
+/// Calls check(graph, processes) for some shapes.
 template <class Check>
 void for_each_shape(const Check& check) {
   for (const char* const shape : {"clique", "star", "path"})

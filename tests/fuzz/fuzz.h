@@ -1,6 +1,6 @@
-// How tests feed damaged input to a reader: the files of its corpus as they are, and then inputs that are
+// The way tests feed damaged input to a reader: the files of its corpus as they are, and then inputs that are
 // made of them. A run without EDGEWIRE_FUZZ_SECONDS takes the same inputs every time; with it, it goes on for
-// so long with others.
+// that time with others.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -32,8 +32,8 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*last
 
 namespace edgewire::fuzz {
 
-/// Calls work(seed) for so many seeds, the same ones every time; or, with EDGEWIRE_FUZZ_SECONDS, for others
-/// as well, on and on. Returns how many there were.
+/// Calls work(seed) for `least` seeds, the same ones every time; or, with EDGEWIRE_FUZZ_SECONDS, for others
+/// as well, on and on. Returns their number.
 inline std::uint64_t for_each_seed(std::uint64_t least, const std::function<void(std::uint64_t)>& work) {
   const char* const seconds = std::getenv("EDGEWIRE_FUZZ_SECONDS");
   const auto end =
@@ -50,24 +50,25 @@ inline std::uint64_t for_each_seed(std::uint64_t least, const std::function<void
 /// The input of one call of a reader.
 struct Input {
   std::string bytes;
-  std::uint64_t turn = 0;  ///< chooses the options with which it is read
-  bool again = false;      ///< the same bytes and turn once more
+  std::uint64_t turn = 0;  ///< number that chooses the options of reading
+  bool again = false;      ///< whether it is the same bytes and turn once more
 };
 
-/// A reader under test, and how its inputs are made.
+/// A reader under test, and the recipe of its inputs.
 struct Reader {
-  std::string name;  ///< of its folder in tests/data/corpus, if it has one
-  /// Reads the input, or throws an Error of one line. Returns in words what was read: twice the same.
+  std::string name;  ///< name of its folder in tests/data/corpus, if it has one
+  /// Reads the input, or throws an Error of one line. Returns the content in words, which is the same when
+  /// read twice.
   std::function<std::string(const Input&)> read;
   std::vector<std::string> seeds = {};  ///< inputs beside those of the corpus
-  std::uint64_t ways = 1;               ///< in which inputs are read: turn % ways says in which one
+  std::uint64_t ways = 1;               ///< number of ways to read inputs: turn % ways chooses one
   /// May change an input, for instance to give it the checksums that belong to it.
   std::function<void(std::string&)> adapt = {};
-  bool twice = true;           ///< the input is read a second time
-  std::uint64_t inputs = 150;  ///< of a run without EDGEWIRE_FUZZ_SECONDS
+  bool twice = true;           ///< whether the input is read a second time
+  std::uint64_t inputs = 150;  ///< number of inputs of a run without EDGEWIRE_FUZZ_SECONDS
 };
 
-/// The files of a reader, in the order of their names.
+/// Returns the files of a reader, in the order of their names.
 inline std::vector<std::filesystem::path> corpus(const std::string& reader) {
   const char* const data = std::getenv("EDGEWIRE_TEST_DATA");
   REQUIRE_MESSAGE(data != nullptr, "EDGEWIRE_TEST_DATA is the folder tests/data");
@@ -80,9 +81,9 @@ inline std::vector<std::filesystem::path> corpus(const std::string& reader) {
 
 namespace detail {
 
-constexpr unsigned kMostSeconds = 120;  // for one input, on a busy machine
+constexpr unsigned kMostSeconds = 120;  // most seconds for one input, on a busy machine
 
-/// The line that names the input which is read, should the process end.
+/// Returns the line that names the input under way, should the process end.
 inline std::string& last_line() {
   static std::string line;
   return line;
@@ -97,7 +98,7 @@ inline void end_hung(int) {
   abort();
 }
 
-/// While it lives, an input that crashes the process, or is read for too long, is named.
+/// A watch that names an input which crashes the process, or is read for too long, while it lives.
 class Watch {
  public:
   explicit Watch(const std::string& line) {
@@ -111,7 +112,7 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 };
 
-/// Returns what the reader says of the input. A refusal has one line, and is none for want of memory: no
+/// Returns the reader's result for the input. A refusal has one line, and is none for want of memory: no
 /// input here needs much.
 inline std::string outcome(const Reader& reader, const Input& input) {
   try {

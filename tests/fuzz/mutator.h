@@ -14,7 +14,7 @@ namespace edgewire::fuzz {
 
 using namespace std::string_view_literals;
 
-/// Numbers at the ends of what types hold, and what is none.
+/// Numbers at the limits of types, and texts that are no numbers.
 inline constexpr std::array kOddNumbers{"0"sv,
                                         "-0"sv,
                                         "00"sv,
@@ -126,7 +126,7 @@ class Mutator {
   const typename Items::value_type& pick(const Items& items) {
     return items[below(items.size())];
   }
-  /// [begin, end) of a text.
+  /// The part [begin, end) of a text.
   struct Range {
     std::size_t begin, end;
     std::size_t size() const { return end - begin; }

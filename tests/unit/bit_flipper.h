@@ -18,8 +18,8 @@
 
 namespace edgewire::transport {
 
-/// Carries bytes between `first` and `second` in a thread of its own, and flips 1 to 3 bits of what one of
-/// them sends, at places that follow from the seed: from byte `begin` of its stream up to byte `end`.
+/// Carries bytes between `first` and `second` in a thread of its own, and flips 1 to 3 bits of the bytes that
+/// one of them sends, at places that follow from the seed: from byte `begin` of its stream up to byte `end`.
 class BitFlipper {
  public:
   BitFlipper(FileDescriptor first, FileDescriptor second, std::uint64_t seed, std::size_t begin,
@@ -37,7 +37,7 @@ class BitFlipper {
   BitFlipper(const BitFlipper&) = delete;
   BitFlipper& operator=(const BitFlipper&) = delete;
 
-  /// Whether bits that were flipped have gone on.
+  /// Returns whether flipped bits have gone on.
   bool flipped() const { return flipped_; }
 
  private:
@@ -80,7 +80,7 @@ class BitFlipper {
   std::size_t from_;
   std::map<std::size_t, char> flips_;
   std::size_t carried_ = 0;
-  std::atomic<bool> flipped_{false}, stop_{false};  // guard nothing
+  std::atomic<bool> flipped_{false}, stop_{false};  // flags that guard nothing
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// What the processes of a job that own blocks of edges tell each other, without a job.
+// The messages between processes that own blocks of edges, without a job.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace edgewire::plan {
 
-/// [process][peer], when process p computes computed[p].
+/// Returns the lists, [process][peer], when process p computes computed[p].
 inline std::vector<std::vector<PeerLists>> lists_of_all(const std::vector<BlockEdges>& computed,
                                                         const partition::Ownership& owners) {
   std::vector<std::vector<PeerLists>> lists;

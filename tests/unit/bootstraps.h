@@ -13,7 +13,7 @@
 
 namespace edgewire::launch {
 
-/// `hosts`: each process takes itself for the only one of its host.
+/// Returns the bootstraps. `hosts`: whether each process takes itself for the only one of its host.
 inline std::vector<std::unique_ptr<Bootstrap>> bootstraps(int size, bool hosts = false) {
   std::vector<std::vector<transport::FileDescriptor>> streams(static_cast<std::size_t>(size));
   streams[0].emplace_back();
@@ -28,7 +28,7 @@ inline std::vector<std::unique_ptr<Bootstrap>> bootstraps(int size, bool hosts =
     Member member;
     member.rank = member.local_rank = p;
     member.size = member.local_size = size;
-    member.peer_timeout_s = 100;  // long, for busy machines
+    member.peer_timeout_s = 100;  // seconds, many for busy machines
     member.secret = std::string(32, 's');
     for (int q = 0; hosts && q < size; ++q) member.nodes.push_back(q);
     bootstraps.push_back(

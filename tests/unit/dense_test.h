@@ -15,7 +15,7 @@ struct File : graph::BuiltGraph {
       : BuiltGraph(vertices, edges, {.weighted = weighted}) {}
 };
 
-/// Values by vertex, and the totals of the last iteration.
+/// The values by vertex, and the totals of the last iteration.
 template <class P>
 std::vector<double> run(const graph::GraphFile& graph, P program, int iterations,
                         typename P::Totals* last = nullptr) {

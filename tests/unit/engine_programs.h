@@ -14,8 +14,8 @@ namespace edgewire::engine {
 
 inline constexpr double kModulus = 97;
 
-/// New value = (sum over in-edges, times their weights, + sum over all vertices) modulo 97. Start: id
-/// modulo 5.
+/// A program whose new value = (sum over in-edges, times their weights, + sum over all vertices) modulo 97.
+/// Start: id modulo 5.
 template <class Offered>
 struct Integers {
   using Value = Offered;
@@ -120,7 +120,7 @@ inline std::vector<std::uint32_t> least_sources(const graph::GraphFile& graph) {
   return least;
 }
 
-/// The values after each iteration, [0]: at the start.
+/// Returns the values after each iteration; [0] are those at the start.
 inline std::vector<std::vector<float>> sequentially(const graph::GraphFile& graph, int iterations) {
   std::vector<std::vector<float>> all(1);
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) all[0].push_back(static_cast<float>(v % 5));

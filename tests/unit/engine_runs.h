@@ -36,7 +36,8 @@ inline double total_of(const std::vector<float>& values) {
   return sum;
 }
 
-/// Of a worker whose peer reads nothing until this one has computed a column; notes what went before that.
+/// An observer of a worker whose peer reads nothing until this one has computed a column; it notes what went
+/// before that.
 class Order final : public topology::Observer {
  public:
   Order(bool reads, std::atomic<bool>& computed) : reads_(reads), computed_(computed) {}
@@ -72,24 +73,24 @@ struct Run {
   int iterations = 6;
   double goal = -1;
   plan::Encoding encoding = plan::Encoding::f32;
-  std::vector<Order>* orders = nullptr;  ///< [process]
-  bool least_source = false;             ///< else Integers
+  std::vector<Order>* orders = nullptr;  ///< orders, [process]
+  bool least_source = false;             ///< whether to run LeastSource, else Integers
   tiles::Order order = tiles::Order::strips;
   const char* blocks = "";  ///< ownership of edges; empty: processes own vertices
 };
 
 struct Outcome {
-  std::vector<float> values;                          ///< by vertex
-  std::vector<std::vector<IterationRecord>> records;  ///< [process]
-  std::uint64_t slots = 0;                            ///< of all outgoing streams
+  std::vector<float> values;                          ///< values by vertex
+  std::vector<std::vector<IterationRecord>> records;  ///< records, [process]
+  std::uint64_t slots = 0;                            ///< number of slots of all outgoing streams
 };
 
-/// Edges move that need not.
+/// Returns free edges that move although they need not.
 inline std::vector<std::uint64_t> some_free_edges(const plan::PairCovers& covers, std::uint64_t) {
   return std::vector<std::uint64_t>(covers.size(), 50);
 }
 
-/// The plan of a process, with columns of 64 destinations at most.
+/// The plan of a process, with columns of at most 64 destinations.
 struct Part {
   exchange::Exchange exchange;
   std::vector<std::uint32_t> bounds;
@@ -166,8 +167,8 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
                                "",
                                10,
                                &bootstrap.health()};
-  for (int p = 0; p < bootstrap.size(); ++p)
-    settings.nodes.push_back((p + 1) / 2);  // of shm+tcp: 0 | 1 2 | 3
+  // Hosts of shm+tcp: 0 | 1 2 | 3.
+  for (int p = 0; p < bootstrap.size(); ++p) settings.nodes.push_back((p + 1) / 2);
   const auto link = run.subject.make(settings);
   const bool blocks = *run.blocks != 0;
   auto [exchange, bounds, owned, tiles, mirror_tiles] =

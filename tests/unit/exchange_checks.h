@@ -1,4 +1,4 @@
-// What an exchange keeps when it deals columns to lanes and nodes, and groups of the columns that it sends.
+// Checks of an exchange that deals columns to lanes and nodes, and of groups of the columns that it sends.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace edgewire::engine {
 
-/// 0, 1, ..., nodes - 1, 0, 1, ...
+/// Returns 0, 1, ..., nodes - 1, 0, 1, ...
 inline std::vector<int> in_turn(std::size_t count, int nodes) {
   std::vector<int> all;
   while (all.size() < count) all.push_back(static_cast<int>(all.size()) % nodes);
   return all;
 }
 
-/// Lanes send columns of their node, if there is a lane there, and the parts of the inbox are where their
-/// vertices are.
+/// Checks that lanes send columns of their node, if there is a lane there, and the parts of the inbox are
+/// where their vertices are.
 inline void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned,
                         std::span<const int> column_nodes, std::span<const int> lane_nodes) {
   for (std::size_t lane = 0; lane < lane_nodes.size(); ++lane) {
@@ -51,7 +51,8 @@ inline void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned,
   if (expected != found) throw Error("parts of the inbox on other nodes than their vertices");
 }
 
-/// Mirrors go first, then sums that need none, and of each peer those that cost the fewest edges a value.
+/// Checks that mirrors go first, then sums that need none, and of each peer those that cost the fewest edges
+/// a value.
 inline void check_order(const exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
                         const std::function<exchange::ColumnWork(std::size_t)>& work) {
   for (int lane = 0; lane < exchange.lanes(); ++lane) {
@@ -74,8 +75,8 @@ inline void check_order(const exchange::Exchange& exchange, std::span<const std:
   }
 }
 
-/// Local columns three at a time, then remote ones two at a time, as lanes send them, whatever goes between
-/// them.
+/// Returns local columns three at a time, then remote ones two at a time, as lanes send them, whatever goes
+/// between them.
 inline std::vector<std::vector<std::uint32_t>> groups_of(const exchange::Exchange& exchange,
                                                          std::size_t local_columns) {
   std::vector<std::vector<std::uint32_t>> groups;

@@ -30,8 +30,8 @@ inline std::vector<std::uint32_t> plain_levels(std::uint32_t vertices,
   return levels;
 }
 
-/// A path that leads to a hub, from there to many vertices, and from these together on a path that ends at
-/// the hub of another part like it. Levels of one vertex, and levels of many.
+/// Returns the edges of a path that leads to a hub, from there to many vertices, and from these together on a
+/// path that ends at the hub of another part like it. Levels of one vertex, and levels of many.
 inline std::vector<graph::Edge> hubs_on_paths(std::uint32_t parts) {
   constexpr std::uint32_t kPath = 90, kAround = 200;
   std::vector<graph::Edge> edges;

@@ -12,11 +12,12 @@
 
 namespace edgewire::frontier {
 
-/// How a job is cut.
+/// The cut of a job.
 struct JobCut {
   int processes = 1, workers = 1;
   std::string transport = "shm", ownership = "hash";
-  bool hosts = false;  ///< of their own: rows come from the processes that have read them
+  /// Whether processes have hosts of their own: rows come from the processes that have read them.
+  bool hosts = false;
 
   std::string label() const {
     return std::to_string(processes) + " x " + std::to_string(workers) + ", " + transport + ", " + ownership +
@@ -29,7 +30,7 @@ inline const std::vector<JobCut> kJobCuts{{},
                                           {.processes = 2, .workers = 2},
                                           {.processes = 3, .workers = 2, .hosts = true}};
 
-/// Calls work(job) in each process. `options`: without what the cut says.
+/// Calls work(job) in each process. `options`: those beside the cut.
 template <class Work>
 void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options options, const Work& work) {
   options.process.workers = cut.workers;
@@ -44,7 +45,7 @@ void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options optio
   });
 }
 
-/// Puts what a process has of its vertices, by local number, among the values of all, by vertex.
+/// Puts the values of a process's vertices, by local number, among the values of all, by vertex.
 template <class Mine, class Value>
 void put(const Job& job, const Mine& mine, std::vector<Value>& all) {
   transport::require(mine.size() == job.owned() && all.size() == job.graph().vertices(), "other vertices");

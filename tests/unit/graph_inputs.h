@@ -1,4 +1,4 @@
-// One small graph in every format that is read, and what becomes of it.
+// One small graph in every format that is read, and its result.
 #pragma once
 
 #include <fmt/core.h>
@@ -24,7 +24,8 @@
 
 namespace edgewire::graph {
 
-/// `window_bits`: as deflateInit2() takes them, which say what is around the deflated bytes.
+/// Returns the deflated bytes. `window_bits`: as deflateInit2() takes them, which choose the frame around
+/// them.
 inline std::string deflated(const std::string& plain, int window_bits) {
   z_stream stream{};
   REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -41,7 +42,8 @@ inline std::string deflated(const std::string& plain, int window_bits) {
 
 inline std::string gzipped(const std::string& plain) { return deflated(plain, MAX_WBITS + 16); }
 
-/// Blocks of BGZF with so many plain bytes each, and the empty one at the end, as bgzip writes them.
+/// Returns blocks of BGZF with `block_bytes` of plain bytes each, and the empty one at the end, as bgzip
+/// writes them.
 inline std::string bgzf(const std::string& plain, std::size_t block_bytes = 65280) {
   std::string packed;
   std::vector<std::string> blocks;
@@ -97,7 +99,7 @@ inline std::string bzip2([[maybe_unused]] const std::string& plain) {
 #endif
 }
 
-/// A tar archive (ustar) of files, each a path and its content.
+/// Returns a tar archive (ustar) of files, each a path and its content.
 inline std::string tar(const std::vector<std::pair<std::string, std::string>>& files) {
   std::string archive;
   for (const auto& [path, content] : files) {
@@ -185,7 +187,7 @@ inline std::vector<Edge> without_weights(std::vector<Edge> edges) {
   return edges;
 }
 
-/// Writes `bytes` as NAME, converts it and opens the result.
+/// A converter that writes bytes as NAME, converts them and opens the result.
 class Converter {
  public:
   GraphFile operator()(const std::string& name, const std::string& bytes,
@@ -194,7 +196,7 @@ class Converter {
     convert(directory_ / name, directory_ / "out.ew", options);
     return GraphFile::open(directory_ / "out.ew");
   }
-  /// The message with which it must be refused, without the path; nothing may be left behind.
+  /// Returns the message of the refusal, without the path; nothing may be left behind.
   std::string error(const std::string& name, const std::string& bytes,
                     const ConvertOptions& options = {}) const {
     const std::string path = directory_ / name;

@@ -1,4 +1,4 @@
-// What the tests of the graph folder share.
+// The common part of the tests of the graph folder.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ inline void write_file(const std::string& path, const std::string& bytes) {
 
 using Edge = std::tuple<std::uint32_t, std::uint32_t, float>;
 
-/// All edges in the order of the file, with weight 0 when it has none.
+/// Returns all edges in the order of the file, with weight 0 when it has none.
 inline std::vector<Edge> edges_of(const GraphFile& graph) {
   graph.verify_rows(0, graph.vertices());
   std::vector<Edge> edges;
@@ -87,8 +87,8 @@ struct BuiltGraph {
         }()) {}
 };
 
-/// Edges between any vertices, with loops; some occur twice, some in both directions. Weights are whole, from
-/// `least` to `least` + 6.
+/// Returns edges between any vertices, with loops; some occur twice, some in both directions. Weights are
+/// whole, from `least` to `least` + 6.
 inline std::vector<Edge> random_edges(std::uint32_t vertices, std::size_t count, std::uint32_t seed,
                                       float least = 1) {
   std::minstd_rand random(seed + 1);
@@ -104,7 +104,8 @@ inline std::vector<Edge> random_edges(std::uint32_t vertices, std::size_t count,
   return edges;
 }
 
-/// A graph with hubs, and vertices without edges: squares are drawn. Duplicates and loops come by themselves.
+/// Returns a graph with hubs, and vertices without edges: squares are drawn. Duplicates and loops come by
+/// themselves.
 inline GraphFile skewed_graph(const TemporaryDirectory& folder, std::uint32_t vertices, std::size_t count,
                               bool weighted = false) {
   std::mt19937 random(vertices);
@@ -118,12 +119,12 @@ inline GraphFile skewed_graph(const TemporaryDirectory& folder, std::uint32_t ve
   return GraphFile::open(folder / "g.ew");
 }
 
-/// As workers are asked for work(worker, i): all of it in this thread.
+/// Does the work of workers, work(worker, i), in this thread.
 inline const auto in_turn = [](std::uint64_t count, const auto& work) {
   for (std::uint64_t i = 0; i < count; ++i) work(0, i);
 };
 
-/// The message of the Error that `call` must throw.
+/// Returns the message of the Error that `call` must throw.
 template <class Call>
 std::string error_of(const Call& call) {
   try {

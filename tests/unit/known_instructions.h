@@ -11,7 +11,7 @@
 
 namespace edgewire {
 
-/// Two instructions a turn, and a few more in all; 0 turns where this processor's are not known here.
+/// Runs two instructions a turn, and a few more in all; 0 turns where this processor's are not known here.
 inline std::uint64_t run_instructions(std::uint64_t count) {
   std::uint64_t turns = count / 2;
 #if defined(__x86_64__)
@@ -24,9 +24,9 @@ inline std::uint64_t run_instructions(std::uint64_t count) {
   return count;
 }
 
-/// Whether the system's counters are right where more events are asked for than the processor counts at once.
-/// Some virtual machines lose events whenever the system gives a counter to another event. Asks the system
-/// itself, without any code that is tested.
+/// Returns whether the system's counters are right where more events are asked for than the processor counts
+/// at once. Some virtual machines lose events whenever the system gives a counter to another event. Asks the
+/// system itself, without any code that is tested.
 inline bool shared_counters_are_right() {
   constexpr double kInstructions = 100'000'000, kTolerance = 0.04;
   struct Reading {

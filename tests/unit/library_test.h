@@ -1,4 +1,4 @@
-// What the tests of the public headers share.
+// The common part of the tests of the public headers.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace edgewire {
 
-inline constexpr std::uint32_t kVertices = 60;  ///< vertices of some_edges()
+inline constexpr std::uint32_t kVertices = 60;  ///< number of vertices of some_edges()
 
-/// Edges with loops and repeated ones, of weights 1 to 7; the last vertex has none.
+/// Returns edges with loops and repeated ones, of weights 1 to 7; the last vertex has none.
 inline std::vector<graph::Edge> some_edges() { return graph::random_edges(kVertices - 1, 400, 5); }
 
 /// Calls work(bootstrap) in each of several processes, which are threads. A process that throws ends the job

@@ -7,7 +7,7 @@
 
 namespace edgewire::topology {
 
-/// A machine with these many cores on each node, cpu 0 being the first.
+/// Returns a machine with these many cores on each node, cpu 0 being the first.
 inline Machine with_cores(const std::vector<int>& cores_of_node) {
   Machine machine;
   for (int node = 0, cpu = 0; const int cores : cores_of_node) {

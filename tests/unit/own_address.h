@@ -12,15 +12,15 @@
 
 namespace edgewire {
 
-/// Addresses of this host that no other process uses; `which`: 0 to 2.
+/// Returns an address of this host that no other process uses; `which`: 0 to 2.
 inline std::string own_address(unsigned which = 0) {
   const auto process = static_cast<unsigned>(getpid());  // has 22 bits
   return fmt::format("127.{}.{}.{}", 1 + 64 * which + (process >> 16 & 63), process >> 8 & 255,
                      process & 255);
 }
 
-/// A port below those that the system gives away, so that nobody takes it at own_address() before the test
-/// does.
+/// Returns a port below those that the system gives away, so that nobody takes it at own_address() before the
+/// test does.
 inline int own_port() {
   static int next = 20'000;
   for (;; ++next) {

@@ -36,8 +36,8 @@ inline void append_section(const std::string& whole, std::uint32_t section, std:
     sums.push_back(XXH3_64bits(&bytes[at], std::min<std::uint64_t>(1 << 20, bytes.size() - at)));
 }
 
-/// The parts of the graph file, which end before these rows, the last one with the last row. Ids are in part
-/// `with_ids`.
+/// Returns the parts of the graph file, which end before these rows, the last one with the last row. Ids are
+/// in part `with_ids`.
 inline std::vector<std::string> parts_of(const std::string& whole, const std::vector<std::uint64_t>& ends,
                                          std::uint32_t with_ids = 0) {
   Header from;
@@ -81,7 +81,7 @@ inline std::vector<std::string> parts_of(const std::string& whole, const std::ve
   return parts;
 }
 
-/// "FOLDER/0002-of-0004"
+/// Returns "FOLDER/0002-of-0004".
 inline std::string part_path(const std::string& folder, std::size_t number, std::size_t parts) {
   return fmt::format("{}/{:04}-of-{:04}", folder, number, parts);
 }

@@ -1,4 +1,4 @@
-// Writes down what an observer is told.
+// An observer that writes down its calls.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class PhaseListener final : public Observer {
   void end_iteration(std::uint64_t) noexcept override {}
 
   std::vector<std::string>
-      told;  ///< [worker]: a letter for each phase, "w" with the process that it waits for
+      told;  ///< calls by worker: a letter for each phase, "w" with the process that it waits for
   std::vector<std::array<std::uint64_t, kPhases>> aside_ns;
 };
 

@@ -18,7 +18,7 @@ struct Graph {
   Rows rows() const { return {offsets, targets}; }
 };
 
-/// Skewed: small ids are drawn more often. With duplicates and self loops.
+/// Returns a skewed graph: small ids are drawn more often. It has duplicates and self loops.
 inline Graph random_graph(std::uint32_t vertices, std::uint32_t degree, unsigned seed) {
   std::mt19937 random(seed);
   Graph graph;

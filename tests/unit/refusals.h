@@ -1,4 +1,4 @@
-// What tests of options share: small graphs, and lines that refuse.
+// The common part of tests of options: small graphs, and lines that refuse.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace edgewire {
 
-/// Edges 0->1, 1->2, 2->0, 3->0 of weights `weight`, 3, 4, 5.
+/// A file with edges 0->1, 1->2, 2->0, 3->0 of weights `weight`, 3, 4, 5.
 struct File {
   graph::TemporaryDirectory folder;
   graph::GraphFile graph;
@@ -32,7 +32,7 @@ inline job::DenseOptions dense(bool weighted, const char* transport = "shm",
   return options;
 }
 
-/// The line of what is thrown.
+/// Returns the line of the exception.
 template <class Work>
 std::string refusal(const Work& work) {
   try {
@@ -49,7 +49,7 @@ inline void check_line(const std::string& line, const std::string& word) {
   CHECK(line.find('\n') == std::string::npos);
 }
 
-/// A change that makes no sense, and a word of the line that it gets.
+/// A change that makes no sense, and a word of its line.
 template <class Options>
 struct Wrong {
   std::function<void(Options&)> change;

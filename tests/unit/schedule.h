@@ -1,5 +1,5 @@
-// For test cases of the suite `schedules`: those in which threads share something. `tests/run.py --schedules`
-// repeats them under many seeded schedules (docs/testing.md), so that each run has to be short.
+// The rounds of test cases of the suite `schedules`: those in which threads share something. `tests/run.py
+// --schedules` repeats them under many seeded schedules (docs/testing.md), so that each run has to be short.
 #pragma once
 
 #include <cstdlib>

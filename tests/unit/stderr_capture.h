@@ -7,7 +7,7 @@
 
 namespace edgewire {
 
-/// What the processes of a job write to stderr while it lives.
+/// The text that the processes of a job write to stderr while it lives.
 class StderrCapture {
  public:
   StderrCapture() : file_(std::tmpfile()), saved_(dup(2)) {

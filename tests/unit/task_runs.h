@@ -12,7 +12,7 @@
 
 namespace edgewire::tasks {
 
-/// How a job is cut.
+/// The cut of a job.
 struct Cut {
   int processes, workers;
   const char* transport;
@@ -20,7 +20,7 @@ struct Cut {
 inline const std::vector<Cut> kCuts{{1, 1, "shm"}, {1, 3, "shm"}, {2, 1, "shm"},
                                     {3, 2, "shm"}, {2, 1, "tcp"}, {2, 2, "tcp"}};
 
-/// What each process gave: bytes, or "error: ..." and why.
+/// The result of each process: bytes, or "error: ..." and why.
 struct Outcome {
   std::vector<std::string> results;
   std::vector<Figures> figures;
@@ -36,7 +36,7 @@ inline Outcome run(const Cut& cut, const Registry& registry, FunctionId root,
     threads.emplace_back([&, p] {
       try {
         process::ProcessOptions options;
-        options.peer_timeout_s = 100;  // long, for busy machines
+        options.peer_timeout_s = 100;  // seconds, many for busy machines
         options.workers = cut.workers;
         options.transport = cut.transport;
         TaskJob job(*members[p], registry, options);
@@ -54,7 +54,7 @@ inline Outcome run(const Cut& cut, const Registry& registry, FunctionId root,
   return outcome;
 }
 
-/// Of a run that must succeed.
+/// Returns the result of a run that must succeed.
 inline std::string result_of(const Cut& cut, const Registry& registry, FunctionId root,
                              const std::string& arguments = {}, int times = 1) {
   const auto outcome = run(cut, registry, root, arguments, times);

@@ -1,4 +1,4 @@
-// Edges for the tests of tiles, and what sweeps over their tiles are compared with.
+// Edges for the tests of tiles, and the reference of sweeps over their tiles.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -33,14 +33,14 @@ class Edges {
   std::uint64_t edges_ = 0;
 };
 
-/// A weight of the edge, a different one for duplicates in a row: no float where it may have 8 bytes.
+/// Returns a weight of the edge, a different one for duplicates in a row: no float where it may have 8 bytes.
 inline double weight_of(std::uint32_t source, std::uint32_t destination, std::size_t place,
                         std::size_t weight_bytes) {
   const auto quarters = static_cast<double>((source * 31 + destination * 7 + place) % 17);
   return weight_bytes == sizeof(double) ? quarters / 4 + 0x1p-40 : quarters / 4;
 }
 
-/// Those edges, for the tile builder.
+/// A reader of the edges for the tile builder.
 class Reader final : public plan::EdgeReader {
  public:
   Reader(const Edges& graph, std::span<const std::uint32_t> bounds, std::size_t weight_bytes = 0)
@@ -102,7 +102,7 @@ inline std::vector<float> some_values(std::uint32_t count, std::uint32_t seed) {
   return x;
 }
 
-/// What each destination gets by a sweep of one column after the other.
+/// Returns the sums of the destinations by a sweep of one column after the other.
 template <class Message>
 std::vector<double> sums_of(const Tiles& tiles, const std::vector<Message>& x) {
   std::vector<double> all;

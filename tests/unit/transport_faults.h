@@ -103,7 +103,7 @@ class Faulty final : public Transport {
     std::uint64_t count;
   };
   struct Lane {
-    std::mutex mutex;  ///< makes the polling threads and the lane's own one take turns
+    std::mutex mutex;  ///< mutex that makes the polling threads and the lane's own one take turns
     std::minstd_rand chance;
     std::deque<Signal> held;
     bool rung = false;
@@ -126,7 +126,7 @@ class Faulty final : public Transport {
   std::atomic<std::uint64_t> polls_{0};  // a count alone; pairs with nothing
 };
 
-/// For tests: wraps a transport so that rare but allowed events occur often. Queues are full, doorbells and
+/// Wraps a transport, for tests, so that rare but allowed events occur often. Queues are full, doorbells and
 /// signals are late, polls bring nothing, waits end early. What happens to a call depends only on `seed`, the
 /// lane and the number of the lane's calls so far, so a failure can be replayed.
 inline std::unique_ptr<Transport> with_faults(std::unique_ptr<Transport> inner, const Settings& settings,

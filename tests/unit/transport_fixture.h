@@ -41,7 +41,7 @@ inline void require(bool condition, const std::string& what) {
   if (!condition) throw Error(what);
 }
 
-/// With bytes that tell one seed from another.
+/// Fills with bytes that tell one seed from another.
 inline void fill(std::span<std::byte> bytes, std::uint64_t seed) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<std::byte>((seed * 31 + i * 7 + i / 251) & 0xFF);
@@ -56,9 +56,9 @@ inline bool is_filled(std::span<const std::byte> bytes, std::uint64_t seed) {
 /// A backend under test, bare or with faults.
 struct Subject {
   std::string backend;
-  std::uint64_t seed = 0;  ///< 0: no faults
+  std::uint64_t seed = 0;  ///< seed of faults; 0: none
   VerbsChoice verbs{};
-  std::string way{};  ///< verbs, in words
+  std::string way{};  ///< way of verbs, in words
 
   std::string label() const {
     return backend + way + (seed == 0 ? "" : fmt::format(" with faults of seed {}", seed));
@@ -70,20 +70,20 @@ struct Subject {
   }
 };
 
-/// Ports for the dpdk backend, one for each process, divided by `;`; null: none is tested here.
+/// Returns the ports for the dpdk backend, one for each process, divided by `;`; null: none is tested here.
 inline const char* dpdk_ports() { return std::getenv("EDGEWIRE_TEST_DPDK_PORTS"); }
 
-/// The port of one process, and the faults of all, as the environment names them.
+/// Returns the port of one process, and the faults of all, as the environment names them.
 inline DpdkChoice dpdk_choice(int rank) {
   DpdkChoice choice;
   if (dpdk_ports() != nullptr) choice.port = dpdk_ports();
-  choice.args = "-m256";  // of several ports in one process
+  choice.args = "-m256";  // memory for several ports in one process
   if (const char* faults = std::getenv("EDGEWIRE_TEST_DPDK_FAULTS")) choice.faults = faults;
   return choice.of(rank);
 }
 
-/// The usable backends, or of these only the one that the environment names (as the tests in a virtual
-/// machine do, which is slow).
+/// Returns the usable backends, or of these only the one that the environment names (as the tests in a
+/// virtual machine do, which is slow).
 inline std::vector<std::string> usable() {
   const char* only = std::getenv("EDGEWIRE_TEST_BACKEND");
   std::vector<std::string> names;
@@ -94,7 +94,7 @@ inline std::vector<std::string> usable() {
   return names;
 }
 
-/// What one may choose of verbs: of two devices, where the environment names them, else of one.
+/// Returns the choices of verbs: of two devices, where the environment names them, else of one.
 inline std::vector<Subject> ways_of_verbs() {
   VerbsChoice sends, thread, several;
   if (const char* rails = std::getenv("EDGEWIRE_TEST_VERBS_RAILS")) {
@@ -106,7 +106,7 @@ inline std::vector<Subject> ways_of_verbs() {
   return {{"verbs", 0, sends, " without immediates"}, {"verbs", 0, thread, " with a thread"}};
 }
 
-/// All of these and the mixture, bare and, but for schedules, with faults.
+/// Returns all of these and the mixture, bare and, but for schedules, with faults.
 inline std::vector<Subject> subjects() {
   if (std::getenv("EDGEWIRE_TEST_VERBS_RAILS") != nullptr) return ways_of_verbs();
   std::vector<Subject> all;
@@ -146,7 +146,7 @@ struct Endpoint {
     if (!transport->poll()) throw Error(health.message());
   }
   /// Waits until `done`, by blocking; a job that hangs fails the test. Time in which nothing ran, on a busy
-  /// machine, does not count: who could look only a few times goes on.
+  /// machine, does not count: a waiter that could look only a few times goes on.
   void until(const std::function<bool()>& done, double limit_s = 60) const {
     constexpr std::chrono::milliseconds kTurn{20};
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);

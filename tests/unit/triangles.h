@@ -7,8 +7,8 @@
 
 namespace edgewire::graph {
 
-/// Two triangles, 0-1-2 and 3-4-5, whose edges are stored both ways, and 6 alone. An edge weighs 2, but those
-/// of 0 and 1, which weigh 5.
+/// Returns two triangles, 0-1-2 and 3-4-5, whose edges are stored both ways, and 6 alone. An edge weighs 2,
+/// but those of 0 and 1, which weigh 5.
 inline BuiltGraph triangles(bool weighted = true) {
   std::vector<Edge> edges;
   for (const std::uint32_t first : {0U, 3U})

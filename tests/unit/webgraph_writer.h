@@ -13,7 +13,7 @@
 
 namespace edgewire::graph {
 
-/// Bits, the most significant one of each byte first, and the codes of numbers.
+/// A writer of bits, the most significant one of each byte first, and the codes of numbers.
 class BitWriter {
  public:
   std::uint64_t bits() const { return bits_; }
@@ -31,7 +31,7 @@ class BitWriter {
   void number(std::uint64_t value, int width) {
     for (int i = std::min(width, 64) - 1; i >= 0; --i) bit((value >> i & 1) != 0);
   }
-  /// By the name that compressionflags has for it.
+  /// Writes a number in the code with this name in compressionflags.
   void code(const std::string& name, std::uint64_t value, std::uint64_t parameter) {
     if (name == "UNARY") unary(value);
     if (name == "GAMMA") gamma(value);
@@ -79,7 +79,7 @@ class BitWriter {
     while (value >>= 1) ++log;
     return log;
   }
-  /// One of `count` numbers: the first ones have a bit less.
+  /// Writes one of `count` numbers: the first ones have a bit less.
   void minimal_binary(std::uint64_t value, std::uint64_t count) {
     const int width = log2(count);
     const std::uint64_t short_ones = (std::uint64_t{2} << width) - count;
@@ -97,10 +97,10 @@ using BvRows = std::vector<std::vector<std::uint32_t>>;
 
 struct BvOptions {
   std::uint64_t window = 7;
-  std::int64_t chain = 3;  ///< -1: any
+  std::int64_t chain = 3;  ///< longest chain; -1: any
   std::uint64_t min_interval = 4;
   std::uint64_t k = 3;
-  std::map<std::string, std::string> codes = {};  ///< "RESIDUALS": "DELTA"; others as usual
+  std::map<std::string, std::string> codes = {};  ///< codes, such as "RESIDUALS": "DELTA"; others as usual
 };
 
 struct BvFiles {
@@ -145,7 +145,7 @@ class BvWriter {
                         options_.k, flags)};
   }
 
-  std::int64_t longest_chain = 0;  ///< of what was written
+  std::int64_t longest_chain = 0;  ///< length of the longest chain that was written
 
  private:
   std::string code(const std::string& field) const {
@@ -176,7 +176,7 @@ class BvWriter {
         ++runs.back();
         if (copies) copied.insert(target);
       }
-      runs.pop_back();  // follows from the rest
+      runs.pop_back();  // the last run follows from the rest
       put("BLOCK_COUNT", runs.size());
       for (std::size_t i = 0; i < runs.size(); ++i) put("BLOCKS", runs[i] - (i > 0 ? 1 : 0));
       std::erase_if(rest, [&](std::uint32_t target) { return copied.contains(target); });
@@ -214,7 +214,8 @@ class BvWriter {
   BvOptions options_;
 };
 
-/// Rows like those of pages: similar to one before, with runs, some empty, some with an edge far away.
+/// Returns rows like those of pages: similar to one before, with runs, some empty, some with an edge far
+/// away.
 inline BvRows page_rows(std::uint32_t vertices, std::uint32_t seed) {
   std::minstd_rand random(seed);
   const auto draw = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
