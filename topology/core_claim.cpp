@@ -42,8 +42,8 @@ Attempt try_lock(int file, short type) {
 
 std::string core_file(const std::string& folder, int cpu) { return fmt::format("{}/core-{}", folder, cpu); }
 
-/// While it lives, no other job of this user chooses cores: two that start at the same time would each find
-/// the cores locked that the other one tries, and is about to give up again.
+/// A guard that keeps other jobs of this user from choosing cores: two that start at the same time would each
+/// find the cores locked that the other one tries, and is about to give up again.
 class ChoosingTurn {
  public:
   explicit ChoosingTurn(const std::string& folder) : file_(open_lock(folder + "/choosing")) {

@@ -17,7 +17,8 @@ constexpr std::array kNames{"generic", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 #if defined(__x86_64__)
 /// Returns whether the processor has the level, and the system saves its registers.
 bool has(CpuLevel level) noexcept {
-#if defined(__clang__)  // it has no names of levels; no processor has these instructions without the others
+// Clang has no names of levels; no processor has these instructions without the others.
+#if defined(__clang__)
   if (level == CpuLevel::v4)
     return __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0;
   if (level == CpuLevel::v3)

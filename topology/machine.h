@@ -28,8 +28,8 @@ struct Nic {
 
 struct Machine {
   std::string model;        ///< processor name, empty when unknown
-  std::vector<Node> nodes;  ///< at least one
-  std::vector<Core> cores;  ///< at least one, ordered by node
+  std::vector<Node> nodes;  ///< NUMA nodes, at least one
+  std::vector<Core> cores;  ///< cores, at least one, ordered by node
   std::vector<Nic> nics;
   std::uint64_t l1_bytes = 0;  ///< data cache of one core; a usual size if the machine does not tell it
   std::uint64_t l2_bytes = 0;  ///< level-2 cache of one core
@@ -43,8 +43,8 @@ struct Machine {
 /// at least 1.
 int usable_cores(const Machine& machine) noexcept;
 
-/// Says whether network cards are looked for. To find them, hwloc reads the configuration of all PCI devices,
-/// which takes about 2 ms for each device of a virtual machine.
+/// The choice whether to look for network cards. To find them, hwloc reads the configuration of all PCI
+/// devices, which takes about 2 ms for each device of a virtual machine.
 enum class Cards { left_out, found };
 
 /// Describes this machine, within the limits of the container or cpuset. It has no `nics` when cards are left

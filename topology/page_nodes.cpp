@@ -19,8 +19,7 @@
 
 namespace {
 
-/// This is set while this thread is in a call of libnuma that is made here, whose complaints nobody wants to
-/// read.
+/// Whether this thread is in a call of libnuma that is made here: nobody wants to read its complaints then.
 thread_local bool quiet = false;
 
 /// True once libnuma was loaded: it looks at the machine as it is loaded, before this, and would complain in

@@ -30,7 +30,7 @@ void move_pages_to(const PlacedMemory& memory) noexcept;
 /// Returns why the system has refused to set a memory policy for this process; empty while it has not.
 std::string policy_refusal();
 
-/// Says where pages lie. Pages have the system's size; those of a huge page count each.
+/// The nodes of pages. Pages have the system's size; those of a huge page count each.
 struct PageCount {
   std::uint64_t bytes = 0;             ///< bytes of the memory that count_pages() was asked about
   std::map<int, std::uint64_t> pages;  ///< pages by node (os_index); memory that was never touched has none

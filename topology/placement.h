@@ -16,8 +16,8 @@ struct WorkerPlace {
 
 struct Placement {
   std::vector<WorkerPlace> workers;
-  /// There are more workers on the host than cores that they may use. Workers are then not pinned, and block
-  /// when they wait.
+  /// Whether there are more workers on the host than cores that they may use. Workers are then not pinned,
+  /// and block when they wait.
   bool oversubscribed = false;
   /// Why there are too few cores, when other jobs are the cause; else empty.
   std::string reason{};

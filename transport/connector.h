@@ -19,8 +19,8 @@ class Connector {
     FileDescriptor socket;
   };
 
-  /// `listener` outlives the connector. `welcome` says whether an authenticated caller is accepted; null: all
-  /// are.
+  /// Makes a connector. `listener` outlives the connector. `welcome` says whether an authenticated caller is
+  /// accepted; null: all are.
   Connector(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank);
 
   std::function<bool(const Introduction&)> welcome;
@@ -54,7 +54,7 @@ class Connector {
     Clock::time_point next;          ///< deadline of the attempt, or time of the next one
     Clock::time_point begun{};       ///< time of the first of the attempts that nobody has answered; 0: none
     Clock::time_point taken{};       ///< time since when connections are taken and nothing is said; 0: not so
-    std::string way;                 ///< see Outgoing
+    std::string way;                 ///< way of the packets, see Outgoing
     std::string trouble;             ///< trouble of the last attempt that was answered, or failed at once
     bool done = false;
   };

@@ -11,7 +11,7 @@ namespace edgewire::transport {
 /// The purpose of a connection; both ends must agree.
 enum class Purpose : std::uint32_t { Launch = 1, Data = 2 };
 
-/// Says who connects to whom. It is part of what both sides prove.
+/// The two ends of a connection. It is part of what both sides prove.
 struct Introduction {
   Purpose purpose = Purpose::Launch;
   std::int32_t from = -1;  ///< rank that connects

@@ -237,7 +237,7 @@ class Shm final : public BackendBase {
   Token token_ = new_token();
   std::vector<Region> regions_;                        ///< regions of all processes
   std::vector<std::atomic<std::uint64_t>> completed_;  ///< counts by index(); written by the lane's thread
-  /// [lane][peer]: whether a signal was raised and the peer is not yet woken; used by the lane's thread.
+  /// Whether a signal was raised and the peer is not yet woken, [lane][peer]; used by the lane's thread.
   std::vector<std::vector<std::uint8_t>> to_wake_;
 };
 

@@ -35,7 +35,7 @@ FileDescriptor open_socket(const addrinfo& at) {
   return FileDescriptor(socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at.ai_protocol));
 }
 
-/// Says where the packets of a connection with this local address leave this host.
+/// Returns where the packets of a connection with this local address leave this host.
 std::string way_of(const std::string& address) {
   ifaddrs* listed = nullptr;
   std::string name;

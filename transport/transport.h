@@ -24,7 +24,7 @@ struct DpdkChoice {
   std::string port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
   std::string args{};            ///< more arguments for DPDK's environment, separated by blanks
   std::uint64_t bits_per_s = 0;  ///< limit of what is sent; 0: the rate that the port reports
-  std::string faults{};          ///< for tests, what a bad link would do: see dpdk/frame_port.h
+  std::string faults{};          ///< faults of a bad link, for tests: see dpdk/frame_port.h
 
   int poll_cpu = -1;  ///< core that nobody else uses, where a thread polls all the time; -1: none
 
@@ -174,7 +174,7 @@ class Transport {
   virtual std::uint64_t frame_bytes_to(int peer) const noexcept = 0;
   /// Returns the fewest bytes on the link, with all headers, that carry `frame_bytes` in one direction.
   virtual std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept = 0;
-  /// Says how frames travel, in words for the run report. The result is empty if there is only one way.
+  /// Returns how frames travel, in words for the run report. The result is empty if there is only one way.
   virtual std::string path() const { return {}; }
 };
 

@@ -51,7 +51,7 @@ std::string limit_to_raise(int cause) {
 std::string reason(int cause) {
   std::string text = std::generic_category().message(cause) + limit_to_raise(cause);
   const bool refused = cause == EPERM || cause == ENOSYS;
-  if (refused && prctl(PR_GET_SECCOMP) != 0)  // which the filter may refuse, too
+  if (refused && prctl(PR_GET_SECCOMP) != 0)  // the filter may refuse prctl(), too
     text += " (perhaps a container's filter of system calls refuses it: allow it in its seccomp profile)";
   else if (cause == ENOSYS)
     text += " (this kernel, or the container's, does not have it)";

@@ -126,7 +126,7 @@ bool tells(const Range& range) {
 
 /// Ends the process after a crash. What was read from a file that has changed may be why.
 void end_by_fault(int number, siginfo_t* info, void*) {
-  const bool sent = info->si_code <= 0;  // by a process, this one included
+  const bool sent = info->si_code <= 0;  // whether a process sent the signal, this one included
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (number == SIGBUS && !sent)
     for (const Range& range : ranges)

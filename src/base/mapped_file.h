@@ -33,7 +33,7 @@ class MappedFile {
   /// Returns whether nine tenths of the file, by a sample, lie in the system's page cache. Returns false
   /// where the system does not say, as for files of other users.
   bool is_cached() const noexcept;
-  /// Says why somebody else may have written it. It is empty where only this user could.
+  /// Returns why somebody else may have written the file; empty where only this user could.
   std::string_view distrust() const noexcept { return distrust_; }
   /// Throws Error: "PATH: byte OFFSET: WHAT", or FileChanged if that is why.
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;

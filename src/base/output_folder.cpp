@@ -20,7 +20,7 @@ namespace edgewire {
 
 namespace {
 
-/// While it lives, signals that would end this thread's process wait.
+/// A guard that holds back the signals that would end this thread's process.
 class SignalsWait {
  public:
   SignalsWait() {

@@ -21,7 +21,8 @@ int workers_or_default(int requested);
 class ReadyWorkers {
  public:
   using Run = std::function<void(const std::function<void(int worker)>& work)>;
-  /// `run` calls work(w) for each of the threads, 0 on the calling one, and returns when all have returned.
+  /// Offers the threads. `run` calls work(w) for each of the threads, 0 on the calling one, and returns when
+  /// all have returned.
   explicit ReadyWorkers(Run run);
   ~ReadyWorkers();
   ReadyWorkers(const ReadyWorkers&) = delete;

@@ -45,7 +45,7 @@ class RankedBits {
   }
 
  private:
-  struct Ranked {  // in one cache line
+  struct Ranked {  // lies in one cache line
     Bits::Word bits;
     std::uint64_t before;  ///< number of the set's numbers in the words before it
   };

@@ -13,8 +13,8 @@ class Queue;
 /// a time uses it.
 class BlockRing {
  public:
-  /// `capacity`: the bytes, rounded up to a multiple of kAlignment. `queue`: reads into the blocks; outlives
-  /// this.
+  /// Makes a ring. `capacity`: the bytes, rounded up to a multiple of kAlignment. `queue`: reads into the
+  /// blocks; outlives this.
   BlockRing(std::size_t capacity, Queue& queue);
 
   /// Returns a block, in one piece, or null while there is no room. `bytes`: a multiple of kAlignment, at

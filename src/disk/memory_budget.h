@@ -22,7 +22,8 @@ class MemoryBudget {
  public:
   /// Makes a budget where memory is ample.
   MemoryBudget() = default;
-  /// `memory_bytes`: memory of the process; 0: ample. Throws Error where the vertices need more.
+  /// Makes a budget. `memory_bytes`: memory of the process; 0: ample. Throws Error where the vertices need
+  /// more.
   MemoryBudget(std::uint64_t memory_bytes, const VertexBytes& bytes, const VertexCounts& vertices);
 
   /// Returns the bytes for edges; `otherwise` where memory is ample.

@@ -22,8 +22,8 @@ class SegmentReader {
     std::span<const std::byte> bytes;
   };
 
-  /// `files` outlives this. `order` has segments of one byte at least. `memory_bytes`: the memory that reads
-  /// may take; more when two segments need more.
+  /// Makes a reader. `files` outlives it. `order` has segments of one byte at least. `memory_bytes`: the
+  /// memory that reads may take; more when two segments need more.
   SegmentReader(const SegmentFiles& files, std::vector<Segment> order, std::size_t memory_bytes);
 
   /// Returns the next segment, which is there until the next call. Its checksum is right. The first call

@@ -29,7 +29,7 @@ class RowCache {
   /// dropped later.
   void keep(std::uint64_t page, const std::byte* from);
 
-  /// Says that the row of an owned vertex has been followed, and is hardly needed again.
+  /// Notes that the row of an owned vertex has been followed, and is hardly needed again.
   void follow(VertexId vertex) noexcept;
   bool followed(VertexId vertex) const noexcept;
 

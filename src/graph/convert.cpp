@@ -86,7 +86,7 @@ BuildSummary read(Format format, const Conversion& conversion) {
   }
 }
 
-/// How an input is read.
+/// The way to read an input.
 struct Plan {
   Format format;
   FirstLines first{};     ///< first lines of edge lists and tables

@@ -24,10 +24,10 @@ struct ConvertOptions {
   bool labels = false;        ///< whether ids are names (formats snap and csv), whose table is written
                               ///< (vertex_names.h); else they are where no id is a number (first_lines.h)
   std::string columns = {};  ///< columns of tables: SOURCE,TARGET[,WEIGHT], each a name or a number from 1 on
-  bool keep_ids = false;     ///< see BuildOptions; not with labels
+  bool keep_ids = false;     ///< whether to keep ids, see BuildOptions; not with labels
   std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
   bool allow_empty = false;            ///< whether an input without an edge is no error
-  std::function<void(const std::string&)> note = {};  ///< see BuildOptions
+  std::function<void(const std::string&)> note = {};  ///< receiver of notes, see BuildOptions
   OutputFile* table = nullptr;  ///< table for the names of a nameless output, see write_labelled()
 };
 

@@ -16,7 +16,7 @@ void check_agreement(Bootstrap& bootstrap, const std::vector<Fact>& mine);
 /// Returns a number for the files that the processes of a run write: rank 0 draws it. Collective.
 std::uint64_t new_generation(Bootstrap& bootstrap);
 
-/// Says how facts of all processes differ, [rank]. Returns an empty string if they do not.
+/// Returns how the facts of all processes, [rank], differ; an empty string if they do not.
 std::string difference(const std::vector<std::vector<Fact>>& all);
 
 /// Returns a text as "rank 0" or "ranks 0,2-5". The numbers ascend.

@@ -38,8 +38,8 @@ namespace {
 using transport::FileDescriptor;
 
 // Together well below one second: then Open MPI kills processes that SIGTERM has not ended.
-constexpr int kHearMs = 300;  ///< until all processes know of a lost peer
-constexpr int kSayMs = 300;   ///< for this process to report and end by itself
+constexpr int kHearMs = 300;  ///< milliseconds until all processes know of a lost peer
+constexpr int kSayMs = 300;   ///< milliseconds for this process to report and end by itself
 constexpr int kStepMs = 10;
 
 sigset_t watched() {

@@ -13,7 +13,7 @@ struct Launcher {
   std::string name;    ///< name, such as "srun"
   int size = 0;        ///< number of processes; 0: unknown
   bool pmix = false;   ///< whether it offers PMIx
-  std::string remedy;  ///< what to type if it does not offer PMIx
+  std::string remedy;  ///< text to type if it does not offer PMIx
 };
 
 /// Returns nothing if this process was started alone: then the job is local. The single process of a batch

@@ -16,9 +16,9 @@ constexpr int kMaxLocalHosts = 250;
 /// namespaces alive, so the kernel removes them when the processes end, however they end.
 class LocalHosts {
  public:
-  /// `link_bits_per_s` 0: as fast as the machine goes. Needs root and iproute2; no thread may exist yet.
-  /// An `ip` or `tc` that is stopped for longer than `stop_timeout_s` is killed. Throws Error with the
-  /// remedy, UsageError for other numbers than 2 to kMaxLocalHosts.
+  /// Makes the hosts. `link_bits_per_s` 0: as fast as the machine goes. Needs root and iproute2; no thread
+  /// may exist yet. An `ip` or `tc` that is stopped for longer than `stop_timeout_s` is killed. Throws Error
+  /// with the remedy, UsageError for other numbers than 2 to kMaxLocalHosts.
   LocalHosts(int hosts, std::uint64_t link_bits_per_s, double stop_timeout_s);
   ~LocalHosts();
   LocalHosts(const LocalHosts&) = delete;

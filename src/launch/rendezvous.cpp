@@ -64,7 +64,7 @@ class Waiting {
       : timeout_(timeout_s),
         pause_(std::clamp(timeout_ / 20, std::chrono::duration<double>(0.005), kLongestPause)) {}
 
-  /// `stream` outlives this object.
+  /// Adds a stream, which outlives this object.
   void add(int rank, const FileDescriptor& stream) {
     // From now on the system finds out when the host at the other end is gone.
     transport::keep_alive(stream, timeout_.count() / 4, timeout_.count() / 4);
@@ -112,7 +112,7 @@ class Waiting {
     int rank;
     const FileDescriptor* stream;
     Clock::time_point heard;
-    std::string trouble;  ///< what is wrong with the stream; empty: nothing
+    std::string trouble;  ///< fault of the stream; empty: none
   };
   static constexpr std::chrono::duration<double> kLongestPause{0.1};
 

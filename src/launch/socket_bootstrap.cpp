@@ -215,7 +215,7 @@ class SocketBootstrap final : public Bootstrap {
       if ((events[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(peers_[i]);
   }
 
-  /// If this process was stopped, or the machine slept, the peers were not silent: we did not listen.
+  /// Notices a pause of this process, stopped or on a sleeping machine: the peers were not silent then.
   void notice_own_pause() {
     const auto now = Clock::now();
     if (now - last_round_ > timeout_ / 2) {

@@ -37,7 +37,7 @@ enum class Scope : char {
   first     ///< rank 0, which alone uses the option
 };
 
-/// What a job must do for JobOptions to have a meaning.
+/// The work that a job must do for JobOptions to have a meaning.
 enum class Part : char {
   processes,   ///< work in processes
   graph,       ///< keep a graph's vertices and edges in its processes
@@ -57,14 +57,14 @@ struct Option {
   std::string (*in_python)(std::string_view value) = nullptr;
   char letter = 0;  ///< short name on the command line; 0: there is none
   Scope scope = Scope::job;
-  Part part = Part::processes;  ///< what a job must do to have it; of a member of JobOptions
+  Part part = Part::processes;  ///< work that gives a member of JobOptions a meaning
   std::string_view words = {};  ///< values that it takes: "auto|given|degree"; empty: any
   /// The range of a number. A default that is not in it, such as 0 workers, stands for a value that is chosen
   /// later.
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool bytes = false;                 ///< whether it is a number of bytes, such as 512M on the command line
-  std::string_view value_name = {};   ///< what help calls its value: "RATE"; empty: the name of its type
-  std::string_view other_names = {};  ///< what other programs call it: "-n -np --nprocs"
+  std::string_view value_name = {};   ///< name of its value in help: "RATE"; empty: the name of its type
+  std::string_view other_names = {};  ///< names in other programs: "-n -np --nprocs"
   std::string_view help = {};         ///< a line that begins with a verb or a noun
 
   /// Returns whether the face that is spoken has this option.

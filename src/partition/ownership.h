@@ -117,9 +117,9 @@ class TableOwnership {
   std::vector<std::uint64_t> starts_;  ///< starts of the owners' vertices, [owner], and the end
 };
 
-/// Says who owns which vertex. Local numbers have 32 bits: the functions that make an Ownership throw Error
-/// where a process would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the
-/// scheme once, not for each edge.
+/// The owners of vertices. Local numbers have 32 bits: the functions that make an Ownership throw Error where
+/// a process would own 2^32 - 1 vertices or more. Loops over edges should use visit(): it looks up the scheme
+/// once, not for each edge.
 class Ownership {
  public:
   static Ownership hash(std::uint64_t vertices, int processes);
@@ -136,8 +136,8 @@ class Ownership {
   /// process must own a vertex. It reads the file once, line by line, and keeps what TableOwnership says.
   /// Throws Error with path and line, or with both numbers when there are more or fewer parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
-  /// `how`: "hash", "ranges", "hilbert", "grid" (both: even_ranges()), or the path of a partition file.
-  /// Throws Error, and UsageError where it is no name of these and no file.
+  /// Makes the ownership that `how` names: "hash", "ranges", "hilbert", "grid" (both: even_ranges()), or the
+  /// path of a partition file. Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 
   /// Returns whether create() makes ranges() for this name.

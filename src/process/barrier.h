@@ -24,8 +24,8 @@ class LinkProgress {
 /// before.
 void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
 
-/// While this object lives, an observer of the pool counts worker 0 as waiting for other processes:
-/// for what they say on the control plane. The other workers rest. `pool` outlives it.
+/// A guard that lets an observer of the pool count worker 0 as waiting for what other processes say on the
+/// control plane. The other workers rest. `pool` outlives it.
 class WaitTold {
  public:
   explicit WaitTold(const topology::WorkerPool& pool) noexcept : observer_(pool.observer()) {

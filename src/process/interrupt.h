@@ -10,13 +10,13 @@
 
 namespace edgewire::process {
 
-/// While it lives, SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end the
-/// process as they would have. Signals that are ignored (nohup) stay so. One process of a job has it, and
-/// only one at a time. A run that fails destroys it before it says why: a signal then adds no second line.
+/// The line on stderr, for SIGINT and SIGTERM, that says how far the run has come before they end the process
+/// as they would have. Signals that are ignored (nohup) stay so. One process of a job has it, and only one at
+/// a time. A run that fails destroys it before it says why: a signal then adds no second line.
 class InterruptLine {
  public:
-  /// `first`: a literal that names what comes next before the run tells of a step, as in "interrupted before
-  /// the first iteration".
+  /// Begins to listen to signals. `first`: a literal that names what comes next before the run tells of a
+  /// step, as in "interrupted before the first iteration".
   explicit InterruptLine(const char* first = "the result was whole");
   ~InterruptLine();
   InterruptLine(const InterruptLine&) = delete;
@@ -29,8 +29,8 @@ class InterruptLine {
   static Progress listen_if_shown(Progress progress) {
     return progress ? listen(std::move(progress)) : Progress();
   }
-  /// While it lives, the line adds count() and `unit`, a literal, as in ", with 40 tasks run". `count` does
-  /// only what a signal handler may.
+  /// A guard with which the line adds count() and `unit`, a literal, as in ", with 40 tasks run". `count`
+  /// does only what a signal handler may.
   class Counting {
    public:
     Counting(const char* unit, std::function<std::uint64_t()> count);

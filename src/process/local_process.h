@@ -23,7 +23,7 @@ struct ProcessOptions {
   std::string transport = "shm";
   std::string transport_reason{};  ///< reason of the choice, for the report; empty: the transport was named
   double peer_timeout_s = 10;      ///< time after which a silent peer is given up
-  bool integrity = true;           ///< see transport::Settings
+  bool integrity = true;           ///< whether to check all that arrives, see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
   /// Called at rank 0 to say why the workers of a host are not pinned, when other jobs are the cause.
@@ -40,8 +40,8 @@ constexpr int kinds_for_rings(int lanes) { return 2 * lanes; }
 /// The link is not connected yet. Processes of a host share its cores and its network cards.
 class LocalProcess {
  public:
-  /// `kinds`: the number of kinds of signals, see transport::Settings. Starts the workers. Collective; throws
-  /// Error.
+  /// Makes a process. `kinds`: the number of kinds of signals, see transport::Settings. Starts the workers.
+  /// Collective; throws Error.
   LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds,
                const topology::Machine& machine = topology::discover());
   /// Makes a link for rings, which have their own kinds.

@@ -69,9 +69,9 @@ struct Balance : report::Section {
 /// One process's part in the balance: it samples the resources some times a second while its job runs.
 class BalanceWatch {
  public:
-  /// `paths`: files and folders that the job reads and writes. `given_bits_per_s`: the line rate that the
-  /// user gave to the link; without one it is measured, where there is a wire. The links are connected. Both
-  /// outlive this. Collective; throws Error.
+  /// Begins the watch. `paths`: the files and folders that the job reads and writes. `given_bits_per_s`: the
+  /// line rate that the user gave to the link; without one it is measured, where there is a wire. The links
+  /// are connected. Both outlive this. Collective; throws Error.
   BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
                const std::vector<std::string>& paths, double given_bits_per_s);
   /// Ends a step. The thread that runs the job calls it.

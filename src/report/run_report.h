@@ -105,7 +105,7 @@ struct RunReport : JobReport {
     double vertex_limit = 0;        ///< largest limit of any vertex, as max_relative_error
     double limit_share = 0;         ///< largest difference / limit of any vertex; passed: it is at most 1
     std::string vertex{};           ///< name of the vertex with the largest limit_share
-    std::string rules{};            ///< what the limits follow from
+    std::string rules{};            ///< rules that the limits follow from
     bool passed = false;
     std::string fault{};          ///< fault, for messages; empty: it has passed
     bool conclusive = true;       ///< whether the limit is below 1; else nothing passes

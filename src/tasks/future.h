@@ -87,7 +87,7 @@ class Guests {
   void add(const Ref& result);
   /// Returns whether the task is here; then `answer` will be served when it ends.
   bool wait(const Ref& result, Future& answer);
-  /// Says that the task has ended, or left. Returns the waiters here.
+  /// Notes that the task has ended, or left. Returns the waiters here.
   std::vector<Future*> end(const Ref& result);
   void clear();
 

@@ -12,7 +12,7 @@ namespace edgewire::tasks {
 namespace {
 
 constexpr std::size_t kMost = std::size_t{256} << 20;       // most bytes of all rings of a process
-constexpr std::size_t kMostLocked = std::size_t{16} << 20;  // likewise, where a card must know the memory
+constexpr std::size_t kMostLocked = std::size_t{16} << 20;  // most bytes where a card must know the memory
 constexpr std::size_t kMostFetched = std::size_t{2} << 20;  // most bytes that a lane fetches at once
 constexpr std::size_t kPage = 4096;
 

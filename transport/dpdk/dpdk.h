@@ -106,8 +106,8 @@ class Link final : public Flow {
 
 class Dpdk final : public NetworkBackend {
  public:
-  /// `station`: the station to send and receive by, for tests; null: that of the port which the settings
-  /// name.
+  /// Opens the transport. `station`: the station to send and receive by, for tests; null: that of the port
+  /// which the settings name.
   explicit Dpdk(const Settings& settings, std::shared_ptr<Station> station = nullptr);
   /// Sends what is queued and says goodbye, and waits a bounded time for the peers.
   ~Dpdk() override;

@@ -197,8 +197,8 @@ class EalPort final : public FramePort {
     throw Trouble(fmt::format("{} does not {}: {}", name, what, said.empty() ? rte_strerror(-result) : said));
   }
 
-  /// One end of a memif listens. The other one may be here before that, or is turned away as long as the
-  /// port behind the socket has not started, and nothing but another start makes it try again.
+  /// Starts the port. One end of a memif listens. The other one may be here before that, or is turned away as
+  /// long as the port behind the socket has not started, and nothing but another start makes it try again.
   int start(const std::string& port) const {
     const bool connects = port.starts_with("net_memif") && argument(port, "role") != "server" &&
                           argument(port, "role") != "master";

@@ -7,7 +7,7 @@
 
 namespace edgewire::transport::dpdk {
 
-/// Says where frames in IPv4 and UDP come from, and how those for another network leave.
+/// The source of frames in IPv4 and UDP, and the way of those for another network.
 struct IpChoice {
   bool used = false;
   IpAddress address{};

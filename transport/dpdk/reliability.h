@@ -44,7 +44,7 @@ class Sender {
     bool lost = false;  ///< whether it waits to be sent again
   };
 
-  /// `first`: the first sequence number, which the receiver knows.
+  /// Begins a stream. `first`: the first sequence number, which the receiver knows.
   explicit Sender(std::uint32_t first = 0);
 
   /// Returns whether a new frame may be sent now.
@@ -139,8 +139,8 @@ class Receiver {
   explicit Receiver(std::uint32_t first = 0)
       : held_(std::make_unique<Incoming[]>(kWindow)), expected_(first) {}
 
-  /// Says what to do with a frame. InOrder: the caller takes the frame, and then all that next() gives. Held:
-  /// `frame` is kept for later. Else the frame is not needed (any more, or yet).
+  /// Returns what to do with a frame. InOrder: the caller takes the frame, and then all that next() gives.
+  /// Held: `frame` is kept for later. Else the frame is not needed (any more, or yet).
   Verdict arrive(std::uint32_t sequence, const Incoming& frame) noexcept {
     const std::uint32_t ahead = sequence - expected_;
     if (ahead >= kWindow) {
@@ -214,7 +214,7 @@ class Receiver {
 /// A token bucket: lets through no more than the line carries, in bursts that a switch can keep.
 class Pacer {
  public:
-  /// `bits_per_s` 0: no limit.
+  /// Makes a pacer. `bits_per_s` 0: no limit.
   explicit Pacer(std::uint64_t bits_per_s) noexcept
       : bytes_per_ns_(static_cast<double>(bits_per_s) / 8e9),
         burst_bytes_(std::max(kBurstBytes, bytes_per_ns_ * kBurstTime)),

@@ -43,8 +43,8 @@ class Station {
   /// Returns the station for this port. Throws Error, UsageError.
   static std::shared_ptr<Station> at(const DpdkChoice& choice, int lanes);
 
-  /// `udp`: frames are in IPv4 and UDP. `bits_per_s` 0: not paced. `poll_cpu`: a core that the station's
-  /// thread has for itself; -1: none.
+  /// Takes an open port. `udp`: whether frames are in IPv4 and UDP. `bits_per_s` 0: not paced. `poll_cpu`: a
+  /// core that the station's thread has for itself; -1: none.
   Station(std::unique_ptr<FramePort> port, bool udp, std::uint64_t bits_per_s, int poll_cpu);
   ~Station();
 

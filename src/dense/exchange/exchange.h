@@ -130,11 +130,11 @@ class Exchange {
   /// The place of a slot behind the first byte of its stream.
   struct Place {
     std::size_t byte;
-    unsigned bit;  ///< in this byte; 0 where values have whole bytes
+    unsigned bit;  ///< bit in this byte; 0 where values have whole bytes
   };
-  /// `stream`: an IncomingStream or an OutgoingStream. Where values are bits, chunks begin at whole bytes, so
-  /// that lanes can fill them at the same time: columns begin at multiples of partition::kColumnGranule
-  /// destinations, and slot 0 at the bit that makes it so for the second chunk.
+  /// Returns the place of a slot. `stream`: an IncomingStream or an OutgoingStream. Where values are bits,
+  /// chunks begin at whole bytes, so that lanes can fill them at the same time: columns begin at multiples of
+  /// partition::kColumnGranule destinations, and slot 0 at the bit that makes it so for the second chunk.
   template <class Stream>
   Place place_of(const Stream& stream, std::size_t slot) const noexcept {
     const std::size_t at = stream.first_bit + slot * value_.bits;

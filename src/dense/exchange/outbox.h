@@ -15,7 +15,7 @@ class Outbox {
   /// Makes an outbox. Exchange and loops outlive it. `codec` is used where values are rounded to 16 bits.
   Outbox(Exchange& exchange, SlotLoops& loops, const Codec& codec);
 
-  /// Where values are rounded to 16 bits, tells each peer the powers of two by which its mirrors are
+  /// Tells each peer, where values are rounded to 16 bits, the powers of two by which its mirrors are
   /// multiplied, in the slots of iteration 0, which holds no values. They are there when publish_totals() has
   /// sent the totals of iteration 0. Throws Error when the job fails.
   void publish_powers();

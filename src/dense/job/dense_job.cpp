@@ -55,7 +55,7 @@ disk::ReadFigures DenseJob::measure_disks() {
   figures.bytes_read = files.all_bytes_read();
   if (plan_.cache.source != PlanSource::used) figures.bytes_written = files.bytes();
   plan_.tiles.disks->stop_reads();
-  bootstrap_.allgather("");  // so that all read at the same time
+  bootstrap_.allgather("");  // all read at the same time
   figures.measure_limit(files, plan_.read_ahead);
   return figures;
 }

@@ -64,7 +64,7 @@ struct BuildSummary {
   std::uint64_t edges = 0;
   std::uint64_t dropped = 0;  ///< number of edges that `simple` took away
   std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;    ///< see GraphFile
+  std::uint64_t checksum = 0;    ///< checksum, see GraphFile
   bool third_is_weight = false;  ///< whether a third column was taken for weights without being called so
   bool compacted = false;        ///< whether ids were sparse, and only those that occur became vertices
   WeightType weights = {};       ///< type of the weights, where the graph has some
@@ -204,7 +204,7 @@ class Builder {
     std::vector<Block> blocks;
   };
   struct alignas(128) Worker {
-    std::vector<Stream> streams;  // [bucket]
+    std::vector<Stream> streams;  // streams by bucket
     WeightFacts weights;          // facts of closed blocks
   };
   struct Bucket {  // a bucket that was sorted

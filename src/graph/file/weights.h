@@ -140,9 +140,9 @@ Number weight_of(WeightKey<Number> key) {
 struct WeightCode {
   enum Range : std::uint8_t {
     negative,
-    low,    ///< from 0 to 2^53: a double holds the whole numbers among them
-    whole,  ///< above, up to 2^64 - 1
-    high    ///< larger still
+    low,    ///< code of 0 to 2^53: a double holds the whole numbers among them
+    whole,  ///< code of more, up to 2^64 - 1
+    high    ///< code of more than 2^64 - 1
   };
   std::uint8_t range = low;
   std::uint64_t value = 0;

@@ -115,7 +115,7 @@ class PartReader {
   bool gzip_;
 };
 
-/// Says what is wrong with gzip data, from the result of isal_inflate().
+/// Returns the fault of gzip data, from the result of isal_inflate().
 const char* inflate_fault(int result);
 
 inline constexpr std::size_t kTarBlock = 512;

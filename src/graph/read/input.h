@@ -108,7 +108,7 @@ class Input {
   std::unique_ptr<ByteStream> stream_;  // bytes behind the parts, or all
   std::mutex mutex_;
   std::uint64_t offset_ = 0;
-  std::uint64_t share_end_ = kToEnd;  // see take_share()
+  std::uint64_t share_end_ = kToEnd;  // end of the share, see take_share()
   std::uint64_t line_ = 1;            // next line of a stream
   std::vector<char> carry_;           // bytes of a stream that are not yet handed out
   // These are for a file in parts: workers take parts in turns, and hand out lines in the same order.

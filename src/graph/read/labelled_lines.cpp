@@ -107,7 +107,7 @@ struct LabelledShape {
   std::size_t begin = 0;              ///< start of the first line with an edge in its piece
   bool weighted = false;              ///< whether the third is a weight
   bool chosen = false;                ///< whether --columns says whether the third is a weight
-  bool guessed = false;               ///< see FirstLines
+  bool guessed = false;               ///< whether names are a guess, see FirstLines
   RoundedWeights* rounded = nullptr;  ///< receiver of rounded weights; may be null
 };
 

@@ -284,7 +284,7 @@ class TableReader {
   Columns columns_;
   std::string note_;                                    // note on the columns
   std::string by_place_;                                // ends of the edges where no name tells them
-  std::atomic<std::uint64_t> rows_{0}, undirected_{0};  // see RowCount
+  std::atomic<std::uint64_t> rows_{0}, undirected_{0};  // numbers of rows, see RowCount
 };
 
 }  // namespace

@@ -68,7 +68,7 @@ Places ends_of(Names names, Names words) {
 /// The columns whose names say that they hold ends of edges.
 struct FoundEnds {
   Places sources, targets;
-  bool clear = false;  ///< see EndNames; also where only one of the two is there
+  bool clear = false;  ///< whether the names are clear, see EndNames; also where only one of the two is there
 
   bool both() const noexcept { return !sources.empty() && !targets.empty(); }
 };
