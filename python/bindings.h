@@ -35,7 +35,7 @@ inline nb::list texts_of(const std::vector<std::string>& texts) {
 /// Does run_apart() without the interpreter's lock, which the caller holds. Meanwhile Python handles its
 /// signals, and `show`, unless it is None, is called with the name, done, total and unit of the step that is
 /// under way. Also throws what a handler or `show` throws, such as KeyboardInterrupt. Returns its notes.
-std::vector<std::string> run_unlocked(const std::function<int(const Progress& progress)>& work,
+std::vector<std::string> run_unlocked(const std::function<void(const Progress& progress)>& work,
                                       const nb::object& show = nb::none());
 
 // Each adds a part of the library to the module.

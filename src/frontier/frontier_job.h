@@ -59,7 +59,7 @@ struct Options {
   process::ProcessOptions process{};
   std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< size of all records
-  partition::RowReading rows = partition::RowReading::automatic;  ///< own, where rows go to disks
+  RowReading rows = RowReading::automatic;    ///< own, where rows go to disks
   RowDisks disks{};
   /// The link is left to a tasks::TaskJob, which connects it: there are no records(), and all rows are
   /// checked in each process.

@@ -39,7 +39,7 @@ class SsspKernel : public VertexKernel<Distance> {
   using Base::all_, Base::mine_;
 
  public:
-  SsspKernel(const Sources& sources, const SsspOptions& asked, const Target& target)
+  SsspKernel(const Sources& sources, const SsspAsked& asked, const Target& target)
       : Base("sssp", "distance", Values::Form::distance, 0),
         sources_(sources),
         asked_(asked),
@@ -144,7 +144,7 @@ class SsspKernel : public VertexKernel<Distance> {
   }
 
   Sources sources_;
-  SsspOptions asked_;
+  SsspAsked asked_;
   Target target_;
   VertexId source_{};
   std::optional<kernels::Sssp<Distance>> program_;
@@ -156,7 +156,7 @@ class SsspKernel : public VertexKernel<Distance> {
 }  // namespace
 
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
-                                  const SsspOptions& asked, const Target& target) {
+                                  const SsspAsked& asked, const Target& target) {
   using Precision = SsspOptions::Precision;
   check(sources);
   if (!asked.unit_weights) graph::expect_weights(graph, fmt::format("say {}", opt::unit_weights));

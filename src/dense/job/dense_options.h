@@ -32,7 +32,7 @@ struct DenseOptions {
   /// strategy is then `slots` or `cover`. "auto" takes one of these four, "auto,FILE" also the file: the one
   /// that takes the least time on the link and the cores.
   std::string ownership = "hash";
-  partition::RowReading rows = partition::RowReading::automatic;  ///< own, where edges are on disks
+  RowReading rows = RowReading::automatic;  ///< own, where edges are on disks
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster
   OrderOptions order;          ///< strips, where edges are on disks
