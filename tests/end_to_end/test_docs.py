@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "perf/README.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "perf/README.md", ROOT / "perf/results/README.md", *ROOT.glob("docs/*.md")])
 README_LINES = 130
 DESKTOP = ROOT / "examples/debian-desktop.tsv.gz"
 
