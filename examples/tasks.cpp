@@ -64,7 +64,8 @@ int main(int argc, char** argv) {
   try {
     launch::LaunchOptions options;
     options.processes = 2;
-    return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, size); });
+    launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, size); });
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 1;

@@ -15,7 +15,7 @@ namespace {
 /// In every process; rank 0 has the ranks of all vertices and the report, and prints the best.
 void run(launch::Bootstrap& bootstrap, const char* path) {
   const auto graph = graph::GraphFile::open(path);
-  const auto found = pagerank(bootstrap, graph, {.iterations = 20}, {.strategy = "cover"});
+  const auto found = pagerank(bootstrap, graph, {.iterations = 20}, {.strategy = Strategy::cover});
   if (bootstrap.rank() > 0) return;
   const std::vector<double>& ranks = found.values;
   std::vector<VertexId> best(ranks.size(), VertexId{0});
@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
   try {
     launch::LaunchOptions options;
     options.processes = 2;
-    return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1]); });
+    launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1]); });
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 1;

@@ -1,4 +1,12 @@
-// This file has the facts of each kernel that are known before it is made: a row for each, in descriptor.cpp.
+// The kernels folder has all kernels, each by one name. NAME.h or NAME/NAME.h is the algorithm. A program,
+// which passes over all edges, defines the work at a vertex and along an edge, and knows nothing of tiles,
+// slots, threads or sockets. A kernel that follows a frontier defines a superstep. This file has the facts of
+// each kernel that are known before it is made: a row for each, in descriptor.cpp.
+//
+// A new kernel has its algorithm here, and a line in runs.h if it is a program; a reference in
+// kernels/check, a count in kernels/count, and its row. Elsewhere it has a class in src/runs, its call and
+// options in edgewire/kernels.h, a command in src/cli/commands.cpp, an independent reference in the tests,
+// and a row in docs/kernels.md.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "disk/memory_budget.h"
 #include "edgewire/graph.h"
 #include "kernels/count/count.h"
 
@@ -77,6 +86,9 @@ struct Descriptor {
 std::span<const Descriptor> descriptors();
 /// Throws UsageError where no kernel has this name.
 const Descriptor& descriptor_of(std::string_view kernel);
+/// Returns the bytes that a kernel keeps of a vertex in a process while rows are on disks. Throws UsageError
+/// where no kernel has this name.
+disk::VertexBytes vertex_bytes(std::string_view kernel);
 
 /// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
 /// such source.

@@ -141,14 +141,15 @@ void settle(pid_t parent, int lines) {
   dup2(lines, STDERR_FILENO);
 }
 
-int run_in_child(const std::function<int(const Progress&)>& work, Told& told) {
+int run_in_child(const std::function<void(const Progress&)>& work, Told& told) {
   try {
-    return work([&told](const Step& step) {
+    work([&told](const Step& step) {
       told.done = step.done;
       told.total = step.total;
       told.unit = step.unit;
       told.name = step.name;
     });
+    return 0;
   } catch (const UsageError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
@@ -174,7 +175,7 @@ SharedMemory::SharedMemory(std::size_t bytes)
 
 SharedMemory::~SharedMemory() { munmap(data_, bytes_ + 1); }
 
-std::vector<std::string> run_apart(const std::function<int(const Progress&)>& work, const Wait& wait) {
+std::vector<std::string> run_apart(const std::function<void(const Progress&)>& work, const Wait& wait) {
   const SharedMemory memory(sizeof(Told));
   Told& told = *new (memory.as<std::byte>().data()) Told;
   int ends[2];

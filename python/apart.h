@@ -51,11 +51,10 @@ using Wait = std::function<void(const ToldStep& step)>;
 void note_apart(const std::string& line);
 
 /// Runs `work` in a process of its own until it returns, and calls `wait` about 20 times a second meanwhile.
-/// `work` gets the function that it tells of its progress, and returns an exit status, as launch::run() does;
-/// lines that it writes to stderr are its errors. Throws UsageError for status 2, else Error for all but 0,
-/// with the first of these lines; and what `wait` throws, once the process has ended. Returns what
-/// note_apart() was told.
-std::vector<std::string> run_apart(const std::function<int(const Progress& progress)>& work,
+/// `work` gets the function that it tells of its progress. Throws what it throws, as UsageError or Error; an
+/// Error where its process dies, with the first line that it wrote to stderr; and what `wait` throws, once
+/// the process has ended. Returns what note_apart() was told.
+std::vector<std::string> run_apart(const std::function<void(const Progress& progress)>& work,
                                    const Wait& wait);
 
 }  // namespace edgewire::python

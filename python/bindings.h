@@ -1,4 +1,6 @@
-// What the files of the extension module share.
+// The python folder is the package for Python. module.cpp binds the public headers, apart.h runs each call
+// in a process of its own, and edgewire/ is what users see. This file has what the files of the extension
+// module share.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -35,7 +37,7 @@ inline nb::list texts_of(const std::vector<std::string>& texts) {
 /// Does run_apart() without the interpreter's lock, which the caller holds. Meanwhile Python handles its
 /// signals, and `show`, unless it is None, is called with the name, done, total and unit of the step that is
 /// under way. Also throws what a handler or `show` throws, such as KeyboardInterrupt. Returns its notes.
-std::vector<std::string> run_unlocked(const std::function<int(const Progress& progress)>& work,
+std::vector<std::string> run_unlocked(const std::function<void(const Progress& progress)>& work,
                                       const nb::object& show = nb::none());
 
 // Each adds a part of the library to the module.

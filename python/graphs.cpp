@@ -52,7 +52,6 @@ void convert_arrays_of(const Array& sources, const Array& targets, const std::op
       [&](const Progress& progress) {
         options.progress = progress;
         convert_arrays(edges, output, options);
-        return 0;
       },
       show);
 }
@@ -65,7 +64,6 @@ nb::list convert_apart(const std::string& input, const std::string& output, Conv
         options.progress = progress;
         options.note = note_apart;
         convert(input, output, options);
-        return 0;
       },
       show));
 }
@@ -84,16 +82,12 @@ void check_rows(const graph::GraphFile& graph) {
   run_unlocked([&](const Progress&) {
     graph.expect_all_rows();
     graph.verify_rows(0, graph.vertices());
-    return 0;
   });
 }
 
 void export_apart(const graph::GraphFile& graph, const std::string& output, const std::string& format,
                   bool weights, int workers) {
-  run_unlocked([&](const Progress&) {
-    export_graph(graph, output, format, weights, workers);
-    return 0;
-  });
+  run_unlocked([&](const Progress&) { export_graph(graph, output, format, weights, workers); });
 }
 
 /// Returns the places of source, target and weight (or none) in a table with columns of these names, and a

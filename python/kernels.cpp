@@ -88,23 +88,19 @@ class Answer {
   SharedText json_, page_;
 };
 
-std::uint64_t rounds = 0;  // kernels that were called so far; the interpreter's lock guards it
-
 /// Calls run(bootstrap, job) in all processes of a job, and returns what it returns at rank 0: so many
 /// values.
 template <class Value, class Run>
 nb::tuple run_kernel(std::uint64_t values, const Job& job, const Run& run) {
   // Once, and while the interpreter's lock is held, so that no process is forked meanwhile.
-  [[maybe_unused]] static const bool known = (launch::know_machine(), true);
-  const std::uint64_t round = rounds++;
+  [[maybe_unused]] static const bool known = (launch::prepare_to_fork(), true);
   Answer<Value> answer(values);
   run_unlocked(
       [&](const Progress& progress) {
         launch::LaunchOptions launch;
         launch.processes = job.processes;
         launch.peer_timeout_s = job.peer_timeout_s;
-        launch.round = round;
-        return launch::run(launch, [&](launch::Bootstrap& bootstrap) {
+        launch::run(launch, [&](launch::Bootstrap& bootstrap) {
           JobOptions options = job;
           if (bootstrap.rank() == 0) options.progress = progress;
           const auto result = run(bootstrap, options);
@@ -127,10 +123,26 @@ nb::tuple bound_apart(const graph::GraphFile& graph, BoundOptions options, const
         text.put(counted.text);
         json.put(counted.json);
         page.put(counted.page);
-        return 0;
       },
       show);
   return nb::make_tuple(text.take(), json.take(), page.take());
+}
+
+/// Returns the getter and the setter of a list of enumeration values, which Python has as words of a row.
+template <class Enum>
+auto words_of(const options::Option& row, std::vector<Enum> BoundOptions::*member) {
+  return [&row, member](const BoundOptions& options) {
+    std::vector<std::string> words;
+    for (const Enum one : options.*member) words.push_back(word_of(row, one));
+    return words;
+  };
+}
+template <class Enum>
+auto set_words(const options::Option& row, std::vector<Enum> BoundOptions::*member) {
+  return [&row, member](BoundOptions& options, const std::vector<std::string>& words) {
+    (options.*member).clear();
+    for (const std::string& word : words) (options.*member).push_back(meant_by<Enum>(row, word));
+  };
 }
 
 void bind_bound(nb::module_& m) {
@@ -139,8 +151,10 @@ void bind_bound(nb::module_& m) {
       .def_rw("processes", &BoundOptions::processes)
       .def_rw("workers", &BoundOptions::workers)
       .def_rw("ownerships", &BoundOptions::ownerships)
-      .def_rw("strategies", &BoundOptions::strategies)
-      .def_rw("wires", &BoundOptions::wires)
+      .def_prop_rw("strategies", words_of(opt::strategy, &BoundOptions::strategies),
+                   set_words(opt::strategy, &BoundOptions::strategies))
+      .def_prop_rw("wires", words_of(opt::any_wire, &BoundOptions::wires),
+                   set_words(opt::any_wire, &BoundOptions::wires))
       .def_rw("rates", &BoundOptions::rates)
       .def_rw("threads", &BoundOptions::threads);
   m.def("bound", &bound_apart, "graph"_a, "options"_a, "show"_a.none());
@@ -161,7 +175,13 @@ class JobClass {
   }
   template <class Member>
   void add(const options::Option& row, Member Job::*member) {
-    class_.def_rw(row.python.data(), member);  // a literal
+    const char* const name = row.python.data();  // a literal
+    if constexpr (std::is_enum_v<Member>)
+      class_.def_prop_rw(
+          name, [&row, member](const Job& job) { return word_of(row, job.*member); },
+          [&row, member](Job& job, const std::string& word) { job.*member = meant_by<Member>(row, word); });
+    else
+      class_.def_rw(name, member);
     said_[row.python.data()] = nb::make_tuple(row.help.data(), kernels_with(row.part));
   }
 
@@ -185,7 +205,7 @@ void bind_job(nb::module_& m) {
   add(opt::devices, &JobOptions::disks);
   add(opt::memory, &JobOptions::memory_bytes);
   add(opt::strategy, &JobOptions::strategy);
-  add(opt::wire, &JobOptions::wire);
+  add(opt::any_wire, &JobOptions::wire);
   add(opt::layout, &JobOptions::layout);
   add(opt::order, &JobOptions::order);
   add(opt::plan_cache, &JobOptions::plan_cache);

@@ -77,7 +77,7 @@ nb::object add_error(nb::module_& m, const char* name, nb::handle base) {
 
 }  // namespace
 
-std::vector<std::string> run_unlocked(const std::function<int(const Progress&)>& work,
+std::vector<std::string> run_unlocked(const std::function<void(const Progress&)>& work,
                                       const nb::object& show) {
   const Unlocked unlocked;
   return run_apart(work, [&show](const ToldStep& step) {

@@ -6,17 +6,18 @@
 #include <vector>
 
 #include "edgewire/graph.h"
+#include "edgewire/options.h"
 #include "edgewire/progress.h"
 
 namespace edgewire {
 
-/// What to count, in the words of `edgewire bound`. No list is empty but `rates`.
+/// What to count. No list is empty but `rates`.
 struct BoundOptions {
   std::vector<int> processes{2, 4, 8, 16};
-  int workers = 1;                                        ///< of each process
-  std::vector<std::string> ownerships{"hash"};            ///< hash, ranges, hilbert, grid or partition files
-  std::vector<std::string> strategies{"slots", "cover"};  ///< edge, worker, process, slots or cover
-  std::vector<std::string> wires{"f32"};                  ///< f32, f64, bf16, f16, u16, raw16 or bit
+  int workers = 1;                              ///< of each process
+  std::vector<std::string> ownerships{"hash"};  ///< hash, ranges, hilbert, grid or partition files
+  std::vector<Strategy> strategies{Strategy::slots, Strategy::cover};  ///< not automatic
+  std::vector<Wire> wires{Wire::f32};
   std::vector<std::string> rates{"1G", "10G", "40G", "100G"};  ///< line rates in bit/s
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;         ///< limit beside the graph, from 1 on
   int threads = 0;                                             ///< that count; 0: one a core
@@ -26,7 +27,9 @@ struct BoundOptions {
 /// What each process must send in an iteration of a pass over all edges, such as pagerank.
 struct BoundRow {
   int processes = 1;
-  std::string ownership, strategy, wire;
+  std::string ownership;
+  Strategy strategy = Strategy::slots;
+  Wire wire = Wire::f32;
   std::uint64_t values = 0;          ///< sent by all processes together
   std::uint64_t payload_bytes = 0;   ///< of these values
   std::uint64_t wire_bytes = 0;      ///< the same as TCP over Ethernet, MTU 1500

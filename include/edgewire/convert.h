@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "edgewire/graph.h"
@@ -66,24 +65,10 @@ EdgeColumns find_edge_columns(std::span<const std::string_view> names, bool weig
 /// read with each edge one way; empty where none is.
 std::string note_of_types(std::uint64_t undirected, std::uint64_t rows);
 
-/// Ids of vertices, as they lie in memory.
-using Ids = std::variant<std::span<const std::uint32_t>, std::span<const std::uint64_t>,
-                         std::span<const std::int32_t>, std::span<const std::int64_t>>;
 /// Edges in memory: [edge] of each array. `weights` has one for each edge, or none.
 struct EdgeArrays {
   Ids sources, targets;
   graph::Weights weights{};
-};
-/// How to make a graph of arrays.
-struct EdgeOptions {
-  std::optional<std::uint64_t> vertices{};  ///< not set: all ids up to the largest
-  bool dense = false;  ///< the vertices are the ids that occur, up to 2^64 - 1, in ascending order; the graph
-                       ///< has these ids; not with `vertices` or `names`
-  std::vector<std::string> names{};  ///< [vertex]: go to a table beside the output; empty: none
-  bool simple = false;               ///< drop self loops, and of duplicate edges all but the lightest
-  bool undirected = false;           ///< store each edge both ways
-  int workers = 0;
-  Progress progress{};
 };
 /// Writes the graph of these edges. Ids are from 0 on. Throws Error with the first edge whose id is none or
 /// whose weight is not finite, and with both figures where the vertices need more memory than is free.

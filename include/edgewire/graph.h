@@ -7,11 +7,31 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "edgewire/numbering.h"
 #include "edgewire/progress.h"
 #include "edgewire/weights.h"
+
+namespace edgewire {
+
+/// Ids of vertices, as they lie in memory.
+using Ids = std::variant<std::span<const std::uint32_t>, std::span<const std::uint64_t>,
+                         std::span<const std::int32_t>, std::span<const std::int64_t>>;
+/// How to make a graph of edges in memory.
+struct EdgeOptions {
+  std::optional<std::uint64_t> vertices{};  ///< not set: all ids up to the largest
+  bool dense = false;  ///< the vertices are the ids that occur, up to 2^64 - 1, in ascending order; the graph
+                       ///< has these ids; not with `vertices` or `names`
+  std::vector<std::string> names{};  ///< [vertex]: go to a table beside the output; empty: none. Only
+                                     ///< convert_arrays() has an output
+  bool simple = false;               ///< drop self loops, and of duplicate edges all but the lightest
+  bool undirected = false;           ///< store each edge both ways
+  int workers = 0;
+  Progress progress{};
+};
+}  // namespace edgewire
 
 namespace edgewire::graph {
 
@@ -34,6 +54,13 @@ class GraphFile {
   /// contents: see verify_rows). Throws Error with path and byte offset. `name`: what messages and path()
   /// call it; empty: `path`, without slashes at the end of a folder.
   static GraphFile open(const std::string& path, const std::string& name = {});
+  /// Makes a graph of edges in memory: edge e leads from sources[e] to targets[e]. Ids are from 0 on. It
+  /// takes vectors or spans of 32-bit or 64-bit integers, and as many weights, or none. The graph lies in an
+  /// unnamed file in the folder of temporary files (TMPDIR), which ends with it. Throws UsageError where the
+  /// arrays are of unequal length, and Error with the first edge whose id is negative or whose weight is not
+  /// finite.
+  static GraphFile from_edges(const Ids& sources, const Ids& targets, Weights weights = {},
+                              const EdgeOptions& options = {});
   GraphFile(GraphFile&&) noexcept;
   GraphFile& operator=(GraphFile&&) noexcept;
   ~GraphFile();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "edgewire/graph.h"
@@ -99,7 +100,6 @@ Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
 struct SsspOptions {
   double delta = 0;           ///< width of a bucket; 0: the usual one
   bool unit_weights = false;  ///< all edges have weight 1
-  bool parents = false;       ///< return the vertex before each one, as bfs() does, as doubles
   /// The type of distances: f64 has 8 bytes, f32 has 4 and rounds more. Automatic: weights that are whole are
   /// added exactly, as whole numbers of 8 bytes, others as f64.
   enum class Precision { automatic, f32, f64 } precision = Precision::automatic;
@@ -109,6 +109,11 @@ struct SsspOptions {
 /// where the graph has no weights.
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
                     const SsspOptions& asked = {}, const JobOptions& job = {});
+
+/// Returns for each vertex the one before it on a shortest path, for the source the source itself, and
+/// kNoVertex where no path leads.
+Result<PlainId> sssp_parents(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
+                             const SsspOptions& asked = {}, const JobOptions& job = {});
 
 struct BcOptions {
   bool weighted = false;    ///< paths have the least sum of weights, else the fewest edges
@@ -150,5 +155,52 @@ struct TcOptions {
 /// `vertices` it returns for each vertex the triangles that it is a corner of.
 Result<std::uint64_t> tc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                          const TcOptions& asked = {}, const JobOptions& job = {});
+
+// The same in a job of one process, which is this one.
+inline Result<double> pagerank(const graph::GraphFile& graph, const PageRankOptions& asked = {},
+                               const JobOptions& job = {}) {
+  return pagerank(*launch::alone(), graph, asked, job);
+}
+inline Result<double> ppr(const graph::GraphFile& graph, const PprSources& sources,
+                          const PageRankOptions& asked = {}, const JobOptions& job = {}) {
+  return ppr(*launch::alone(), graph, sources, asked, job);
+}
+inline Result<double> spmv(const graph::GraphFile& graph, std::vector<double> x = {},
+                           const SpmvOptions& asked = {}, const JobOptions& job = {}) {
+  return spmv(*launch::alone(), graph, std::move(x), asked, job);
+}
+inline Result<PlainId> bfs(const graph::GraphFile& graph, VertexId source, const BfsOptions& asked = {},
+                           const JobOptions& job = {}) {
+  return bfs(*launch::alone(), graph, source, asked, job);
+}
+inline Result<double> sssp(const graph::GraphFile& graph, VertexId source, const SsspOptions& asked = {},
+                           const JobOptions& job = {}) {
+  return sssp(*launch::alone(), graph, source, asked, job);
+}
+inline Result<PlainId> sssp_parents(const graph::GraphFile& graph, VertexId source,
+                                    const SsspOptions& asked = {}, const JobOptions& job = {}) {
+  return sssp_parents(*launch::alone(), graph, source, asked, job);
+}
+inline Result<double> bc(const graph::GraphFile& graph, const std::vector<VertexId>& sources = {},
+                         const BcOptions& asked = {}, const JobOptions& job = {}) {
+  return bc(*launch::alone(), graph, sources, asked, job);
+}
+inline Result<PlainId> wcc(const graph::GraphFile& graph, const JobOptions& job = {}) {
+  return wcc(*launch::alone(), graph, job);
+}
+inline Result<PlainId> scc(const graph::GraphFile& graph, const JobOptions& job = {}) {
+  return scc(*launch::alone(), graph, job);
+}
+inline Result<PlainId> cdlp(const graph::GraphFile& graph, const CdlpOptions& asked = {},
+                            const JobOptions& job = {}) {
+  return cdlp(*launch::alone(), graph, asked, job);
+}
+inline Result<double> lcc(const graph::GraphFile& graph, const JobOptions& job = {}) {
+  return lcc(*launch::alone(), graph, job);
+}
+inline Result<std::uint64_t> tc(const graph::GraphFile& graph, const TcOptions& asked = {},
+                                const JobOptions& job = {}) {
+  return tc(*launch::alone(), graph, asked, job);
+}
 
 }  // namespace edgewire

@@ -86,12 +86,6 @@ class Bootstrap {
   std::atomic<std::uint64_t> messages_sent_{0};  ///< guards nothing
 };
 
-/// Something that is the same in all processes of a job, such as {"--damping", "0.85"}.
-struct Fact {
-  std::string name, value;
-  bool operator==(const Fact&) const = default;
-};
-
 /// Says where the processes of a job run. Values that are not set come from EDGEWIRE_HOSTS, EDGEWIRE_RANK,
 /// EDGEWIRE_PORT, and EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET (64 hexadecimal digits). So any program that
 /// starts processes can start a job.
@@ -108,35 +102,30 @@ struct LaunchOptions {
   int port = 0;                       ///< of host-list lines that name none; 0: kDefaultPort
   double peer_timeout_s = 10;         ///< a peer that is silent for so long is lost
   double start_timeout_s = 30;        ///< time within which all processes that are not forked here must start
-  std::string launcher = "auto";      ///< auto: Slurm or mpirun, if it has started this process; none
-  /// The jobs that processes of this launcher have run before, each in a child of its own; the same in all.
-  std::uint64_t round = 0;
-  /// The way to need less memory, for the line about a process that the kernel has killed for want of it.
-  std::string less_memory = "fewer processes here and more on other hosts";
+  bool launcher = true;               ///< join the processes of Slurm or mpirun, if it has started this one
   std::string interface;  ///< of a host list or launcher: names or networks ("10.0.0.0/24"), with commas, of
                           ///< the interfaces to use
-  std::vector<Fact> alike;  ///< must be the same in all processes, which may have been started one by one
-  /// It is called in the parent of a local job, before it forks the processes; null: nothing is.
-  std::function<void()> before_fork{};
 };
 
 constexpr int kDefaultPort = 7471;
 constexpr int kMaxProcesses = 1024;
 
-/// Runs `body` in every process of the job on this host. Returns the exit status for main: 0 only if all
-/// succeeded.
-/// - Without a host list it forks `processes` children and watches over them. So no thread may exist yet. A
-/// single
-///   process runs inline.
-/// - With a host list this process is the one with `rank`.
-/// - A process that a launcher started learns its rank from the launcher.
-/// If `body` throws, it tells the others, prints one line to stderr, and returns 1 (2 for a UsageError). It
-/// calls finish() of the bootstrap after `body`. Throws Error or UsageError when the job cannot start.
-int run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
+/// Returns the control plane of a job of one process, which is this one. There is nothing to connect.
+std::unique_ptr<Bootstrap> alone();
 
-/// Reads what this machine is made of, which takes some milliseconds. Jobs of this process, and of those that
-/// it forks later, do not read it again as long as they may use the same processors. Throws Error.
-void know_machine();
+/// Runs `body` in every process of the job on this host, and calls finish() of the bootstrap after it.
+/// - Without a host list it forks `processes` children and watches over them, so no thread may exist yet. A
+///   single process runs inline.
+/// - With a host list this process is the one with `rank`.
+/// - A process that a launcher has started learns its rank from the launcher.
+/// Throws what `body` throws in this process alone; else the failure of the process that failed first, as
+/// UsageError or Error, when all have ended. Prints nothing. One call at a time.
+void run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
+
+/// Prepares for jobs in processes that this one forks later. It reads what this machine is made of, which
+/// they need not do again as long as they may use the same processors; and from now on it counts the jobs of
+/// all of them together, by which a launcher tells them apart. Throws Error.
+void prepare_to_fork();
 
 /// Says that this process was just forked: the peak of memory in its reports does not count what it has from
 /// its parent. run() says so in the processes that it forks.

@@ -21,13 +21,7 @@
 #include "edgewire/launch.h"
 #include "edgewire/options.h"
 
-namespace edgewire::topology {
-class Observer;
-}
-
 namespace edgewire::job {
-
-class Checkpoint;
 
 /// One process's part of a job that passes over all edges: its edges, its workers and its link. A job of
 /// several processes runs once; another run needs another job.
@@ -45,9 +39,6 @@ struct RunOptions {
   int iterations = 20;    ///< in all, with those that were done before resume(); the same in all processes
   bool has_goal = false;  ///< ask the program after each iteration whether it is done
   std::function<void(int done)> progress{};  ///< told of all iterations that are done
-  topology::Observer* observer = nullptr;    ///< of a profile; null: nobody is told
-  Checkpoint* checkpoint = nullptr;  ///< for programs whose values are doubles; null: none are written
-  int every = 1;                     ///< iterations from checkpoint to checkpoint
 };
 
 // DenseRun alone calls these: they are what it needs of a job.

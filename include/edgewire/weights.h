@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace edgewire::graph {
 
@@ -73,6 +74,17 @@ class Weights {
   Weights() = default;
   Weights(WeightType type, const void* data, std::size_t size) noexcept
       : type_(type), data_(static_cast<const std::byte*>(data)), size_(size) {}
+
+  /// Makes a view of float, double, std::uint32_t or std::uint64_t: those of a vector or a span.
+  template <class Number>
+  Weights(std::span<const Number> numbers) noexcept  // NOLINT(google-explicit-constructor): it shows these
+      : Weights(weight_type_of<Number>(), numbers.data(), numbers.size()) {
+    static_assert(std::is_same_v<Number, float> || std::is_same_v<Number, double> ||
+                  std::is_same_v<Number, std::uint32_t> || std::is_same_v<Number, std::uint64_t>);
+  }
+  template <class Number>
+  Weights(const std::vector<Number>& numbers) noexcept  // NOLINT(google-explicit-constructor)
+      : Weights(std::span<const Number>(numbers)) {}
 
   WeightType type() const noexcept { return type_; }
   std::size_t size() const noexcept { return size_; }

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "disk/memory_budget.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"
@@ -33,6 +34,11 @@ class Bfs {
   static constexpr std::uint64_t kPush = 0, kPull = 1;
 
   enum class Parents { none, any, smallest };
+  /// Returns the memory of parents, beside levels and lists.
+  static constexpr disk::VertexBytes parent_bytes(Parents parents) noexcept {
+    return {parents == Parents::none ? 0 : sizeof(PlainId),
+            parents == Parents::smallest ? sizeof(Reached) : 0};
+  }
 
   /// The sums over all processes that decide whether the next superstep pulls or pushes.
   struct State {

@@ -1,5 +1,5 @@
 // A plain breadth-first search, one vertex after the other. The counts of `bound` and the reference of `bc
-// --verify` begin with it; it shares nothing with the kernel in kernels/bfs.
+// --verify` begin with it; it shares nothing with the kernel in kernels/bfs/bfs.h.
 #pragma once
 
 #include <cstddef>

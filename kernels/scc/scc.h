@@ -1,10 +1,9 @@
 // Strongly connected components: two vertices are in the same one when paths lead from each to the other.
 //
 // 1. The component of a vertex with many edges, see giant.h. Vertices that can be reached from it and those
-// that
-//    cannot share no component, so no edge between the two matters any more (Fleischer, Hendrickson, Pinar:
-//    "On identifying strongly connected components in parallel", 2000). Where only a part of it was found,
-//    the part is one vertex from here on.
+//    that cannot share no component, so no edge between the two matters any more (Fleischer, Hendrickson,
+//    Pinar: "On identifying strongly connected components in parallel", 2000). Where only a part of it was
+//    found, the part is one vertex from here on.
 // 2. Trimming: a vertex without in-edges or without out-edges is a component of its own, and its edges go,
 //    which may leave others without (McLendon, Hendrickson, Plimpton, Rauchwerger: "Finding strongly
 //    connected components in distributed graphs", 2005). A process follows all that this brings about in it

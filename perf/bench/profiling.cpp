@@ -16,9 +16,9 @@
 #include "base/seconds.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/graph.h"
-#include "edgewire/launch.h"
 #include "kernels/runs.h"
 #include "launch/packing.h"
+#include "launch/start.h"
 #include "profile/job_profile.h"
 #include "report/json_text.h"
 
@@ -163,7 +163,8 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   Switched switched(dynamic_cast<profile::Timeline&>(*profiler.observer()), options.process.workers,
                     arguments.block, arguments.burnt_ns);
   const double start_ns = cpu_ns(sampler), start_s = seconds(CLOCK_MONOTONIC);
-  pagerank.iterate({.iterations = iterations, .observer = &switched});
+  job.show(&switched);
+  pagerank.iterate({.iterations = iterations});
   Figures mine;
   mine.run_s = seconds(CLOCK_MONOTONIC) - start_s;
   mine.sampler_s = 1e-9 * (cpu_ns(sampler) - start_ns);
@@ -214,9 +215,9 @@ int main(int argc, char** argv) {
   arguments.graph = argv[1];
   arguments.transport = argv[4];
   try {
-    launch::LaunchOptions job;
+    launch::StartOptions job;
     job.processes = arguments.processes;
-    return launch::run(job, [&](launch::Bootstrap& bootstrap) { run(bootstrap, arguments); });
+    return launch::start(job, [&](launch::Bootstrap& bootstrap) { run(bootstrap, arguments); });
   } catch (const std::exception& error) {
     fmt::print(stderr, "profiling: {}\n", error.what());
     return 1;

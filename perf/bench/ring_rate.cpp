@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/seconds.h"
 #include "channel/ring.h"
-#include "edgewire/launch.h"
+#include "launch/start.h"
 #include "perf/bench/records.h"
 #include "process/barrier.h"
 
@@ -76,10 +76,10 @@ int main(int argc, char** argv) {
     const std::size_t record_bytes = number(argv[2]);
     const std::uint64_t records = number(argv[3]);
     if (records > std::uint64_t{1} << 32) throw Error("more than 2^32 records");
-    launch::LaunchOptions options;
+    launch::StartOptions options;
     options.processes = 2;
-    return launch::run(options,
-                       [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1], record_bytes, records); });
+    return launch::start(
+        options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1], record_bytes, records); });
   } catch (const std::exception& error) {
     fmt::print(stderr, "ring_rate: {}\n", error.what());
     return 1;

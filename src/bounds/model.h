@@ -1,4 +1,5 @@
-// The bounds folder says how fast a job can be, and how few bytes it can send: predictions and bounds.
+// A prediction of the time of an iteration, from what it asks of its most loaded process and from the rates
+// of machines and links.
 #pragma once
 
 #include <cstdint>

@@ -23,17 +23,17 @@ constexpr const char* kBesideGraph = "next to the graph";
 void DenseSettings::add_to(CLI::App& command) {
   KernelOptions::add_to(command);
   command.option_defaults()->group("What is sent");
-  add(command, opt::strategy, common.strategy);
+  add_choice(command, opt::strategy, common.strategy);
   add(command, opt::compute_rate, compute_rate);
-  if (has_wire) add(command, opt::wire, common.wire);
+  if (has_wire) add_choice(command, opt::wire, common.wire, {Wire::f32, Wire::bf16, Wire::f16, Wire::u16});
   if (has_precision) add(command, opt::precision, precision);
   if (has_direction) add(command, opt::direction, direction);
   add_ownership(command, partition::kOwnershipNames,
                 "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
                 "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
                 "stretch of the Hilbert curve over the edge matrix or a block of a grid");
-  add(command, opt::layout, common.layout);
-  add(command, opt::order, common.order);
+  add_choice(command, opt::layout, common.layout);
+  add_choice(command, opt::order, common.order);
   const std::string names = fmt::format("{}{{{}}}", names_of(opt::plan_cache), kBesideGraph);
   writes(describe(command.add_flag(names, plan_cache), opt::plan_cache, "", false), Form::folder,
          [this](const std::string&) {
@@ -46,7 +46,7 @@ void DenseSettings::add_to(CLI::App& command) {
 
 void DenseSettings::check() const {
   KernelOptions::check();
-  if (common.wire != "f32" && checkpoints.any())
+  if (common.wire != Wire::f32 && checkpoints.any())
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
 }
 
@@ -71,10 +71,10 @@ std::string DenseSettings::plan_folder() const {
 
 void DenseSettings::set_known(job::DenseOptions& options) const {
   edgewire::JobOptions known = common;
-  if (known.wire != "f32" && doubles())
-    throw UsageError(
-        fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out", known.wire));
-  if (doubles()) known.wire = precision;
+  if (known.wire != Wire::f32 && doubles())
+    throw UsageError(fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out",
+                                 word_of(opt::any_wire, known.wire)));
+  if (doubles()) known.wire = Wire::f64;
   if (known.ownership == "range") known.ownership = "ranges";
   set_graph_options(options, known);
   if (!deterministic) return;

@@ -43,7 +43,7 @@ std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least) {
   return std::max(least, launch::allreduce(bootstrap, mine, std::ranges::min));
 }
 
-void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
+void add_launch_options(CLI::App& command, launch::StartOptions& launch) {
   command.parse_complete_callback([&] { launch.alike = alike(command); });
   command.option_defaults()->group("Processes");
   add(command, opt::processes, launch.processes);
@@ -125,8 +125,8 @@ void write_profile_files(const report::JobReport& report, const JobOptions& opti
   if (!options.trace_path.empty()) write_whole(options.trace_path, profile::to_trace(*report.profile));
 }
 
-void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body) {
-  const int status = launch::run(options, [&](launch::Bootstrap& bootstrap) {
+void run_job(const launch::StartOptions& options, const std::function<void(launch::Bootstrap&)>& body) {
+  const int status = launch::start(options, [&](launch::Bootstrap& bootstrap) {
     try {
       body(bootstrap);
     } catch (...) {
@@ -137,7 +137,7 @@ void run_job(const launch::LaunchOptions& options, const std::function<void(laun
   if (status != 0) throw CLI::RuntimeError(status);
 }
 
-void run_job_into(const std::string& folder, OutputFolder::Parents parents, launch::LaunchOptions options,
+void run_job_into(const std::string& folder, OutputFolder::Parents parents, launch::StartOptions options,
                   const std::function<void(launch::Bootstrap&)>& body) {
   OutputFolder of_parent(folder, parents);
   options.before_fork = [&] { of_parent.make(); };

@@ -14,8 +14,8 @@
 
 #include "base/output_folder.h"
 #include "cli/option.h"
-#include "edgewire/launch.h"
 #include "launch/agreement.h"
+#include "launch/start.h"
 #include "process/local_process.h"
 #include "profile/profile.h"
 #include "report/job_report.h"
@@ -31,7 +31,7 @@ CLI::Option* add_report_options(CLI::App& command, std::string& path, const std:
 /// the version, whether the run is profiled, and all options except those that belong to a host or to rank 0
 /// alone. They tell whether an option names a file, but not which one. `command` has been parsed.
 std::vector<launch::Fact> alike(const CLI::App& command);
-void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
+void add_launch_options(CLI::App& command, launch::StartOptions& options);
 /// Adds the options of transports: --transport and --integrity, and those of verbs and dpdk.
 void add_transport_options(CLI::App& command, process::ProcessOptions& process);
 /// Prints a warning on stderr, as ProcessOptions::warn.
@@ -48,7 +48,7 @@ std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) 
 /// The options of every command that runs as a job: places of its processes, the way they find each other,
 /// their workers, and their transport.
 struct JobOptions {
-  launch::LaunchOptions launch;
+  launch::StartOptions launch;
   /// The options of a process as they were given. `workers` 0: share the cores among those of this host.
   process::ProcessOptions process_asked{.workers = 0, .transport = "auto"};
   std::string json_path;
@@ -78,10 +78,10 @@ void write_profile_files(const report::JobReport& report, const JobOptions& opti
 
 /// Runs a job as launch::run does. Throws CLI::RuntimeError where the job fails. Where a process fails after
 /// a file that it has mapped was written anew, the message gives this as the cause.
-void run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
+void run_job(const launch::StartOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 /// Does the same for a `body` that makes a folder by process::make_folder(). The parent of a local job makes
 /// it before, and removes it, if it is empty, also where all processes are lost.
-void run_job_into(const std::string& folder, OutputFolder::Parents parents, launch::LaunchOptions options,
+void run_job_into(const std::string& folder, OutputFolder::Parents parents, launch::StartOptions options,
                   const std::function<void(launch::Bootstrap&)>& body);
 
 }  // namespace edgewire::cli

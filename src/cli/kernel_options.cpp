@@ -59,7 +59,7 @@ std::string needs_memory(const job::DenseOptions& options) {
 
 }  // namespace
 
-void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
+void EdgePlace::add_to(CLI::App& command, launch::StartOptions& launch) {
   launch.less_memory = "--edges disk with a smaller --memory";
   command.option_defaults()->group("Edges on disks");
   add(command, opt::edges, edges);
@@ -115,7 +115,7 @@ void KernelOptions::add_to(CLI::App& command) {
   add_graph_input(command, graph_path, reading);
   JobOptions::add_to(command);
   command.option_defaults()->group("Processes");
-  add(command, opt::rows, common.rows);
+  add_choice(command, opt::rows, common.rows);
 }
 
 void KernelOptions::add_ownership(CLI::App& command, std::span<const std::string_view> offered,

@@ -13,9 +13,9 @@
 #include "cli/job_options.h"
 #include "dense/job/dense_options.h"
 #include "edgewire/graph.h"
-#include "edgewire/launch.h"
 #include "edgewire/options.h"
 #include "kernels/descriptor.h"
+#include "launch/start.h"
 #include "runs/kernel.h"
 
 namespace edgewire::cli {
@@ -26,7 +26,7 @@ struct EdgePlace {
   std::uint64_t memory_bytes = 0;  ///< memory of a process; 0: not given
 
   /// Adds the options, and names them in `launch` as the way to need less memory.
-  void add_to(CLI::App& command, launch::LaunchOptions& launch);
+  void add_to(CLI::App& command, launch::StartOptions& launch);
   /// Throws UsageError when options do not go together.
   void check() const;
   /// Sets the place of tiles or rows. Rank 0 says on stderr what auto takes, where memory does not suffice.

@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kLargestBytes = 1 << 23;  ///< largest size when none are named
 
 struct Arguments {
-  launch::LaunchOptions launch;
+  launch::StartOptions launch;
   perf::NetbenchOptions bench;
   std::string test = "all";
   std::string json_path;
@@ -98,7 +98,7 @@ void add_netbench(CLI::App& app) {
     // The default is for processes of this machine: a host list or a launcher has its own number.
     auto& launch = arguments->launch;
     const bool listed = !launch.hosts_file.empty() || std::getenv("EDGEWIRE_HOSTS") != nullptr;
-    const bool launched = launch.launcher != "none" && !launch.local_hosts && launch::find_launcher();
+    const bool launched = launch.launcher && !launch.local_hosts && launch::find_launcher();
     if (command->count("--processes") == 0 && (listed || launched)) launch.processes = 1;
     run_job(arguments->launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *arguments); });
   });

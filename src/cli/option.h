@@ -91,6 +91,15 @@ CLI::Option* add_choice(CLI::App& command, const options::Option& row, Value& va
   return describe(command.add_option_function<std::string>(names_of(row), set), row, help, false)
       ->default_str(words.at(static_cast<std::size_t>(usual)));
 }
+/// Adds an option whose words stand for the values of an enumeration, in the order of the row.
+template <class Enum>
+requires std::is_enum_v<Enum> CLI::Option* add_choice(CLI::App& command, const options::Option& row,
+                                                      Enum& value) {
+  std::vector<Enum> meanings;
+  for (std::size_t i = 0; i < options::split_words(row.words).size(); ++i)
+    meanings.push_back(static_cast<Enum>(i));
+  return add_choice(command, row, value, meanings);
+}
 /// Adds an option whose value is a line rate in bit/s: "1G".
 CLI::Option* add_rate(CLI::App& command, const options::Option& row, std::uint64_t& bits_per_s,
                       const std::string& help = {});

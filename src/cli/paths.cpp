@@ -83,7 +83,7 @@ void add_bfs(CLI::App& app) {
 void add_sssp(CLI::App& app) {
   using Precision = SsspOptions::Precision;
   struct SsspSettings : PathSettings {
-    SsspOptions asked;
+    runs::SsspAsked asked;
   };
   auto settings = std::make_shared<SsspSettings>();
   CLI::App* command =

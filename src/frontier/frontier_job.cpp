@@ -73,7 +73,7 @@ Job::Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Opti
                            {"the ownership", partition::fact_of(options.ownership)},
                            {"the transport", std::string(link().name())},
                            {"the number of workers", std::to_string(options.process.workers)},
-                           {"the reading of rows", partition::to_name(options.rows)},
+                           {"the reading of rows", word_of(opt::rows, options.rows)},
                            {"the check of integrity", options.process.integrity ? "yes" : "no"},
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
   if (!options.disks.devices.empty()) {
@@ -89,9 +89,9 @@ Job::Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Opti
     });
   } else {
     const bool from_disks = !options.disks.devices.empty();
-    owned_rows_ = partition::load_rows(
-        bootstrap, process_, graph, *ownership_,
-        {.weights = weighted_, .reading = from_disks ? partition::RowReading::own : options.rows});
+    owned_rows_ =
+        partition::load_rows(bootstrap, process_, graph, *ownership_,
+                             {.weights = weighted_, .reading = from_disks ? RowReading::own : options.rows});
     for_each_range([&](int, LocalNumber first, LocalNumber last) {
       const std::uint64_t begin = ownership_->vertex(rank(), first),
                           end = std::uint64_t{ownership_->vertex(rank(), LocalNumber(last - 1))} + 1;

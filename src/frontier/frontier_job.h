@@ -60,8 +60,7 @@ struct Options {
   process::ProcessOptions process{};
   std::string ownership = "hash";             ///< ownership: hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< size of all records
-  /// Way of reading rows: own, where they go to disks.
-  partition::RowReading rows = partition::RowReading::automatic;
+  RowReading rows = RowReading::automatic;    ///< way of reading rows: own, where they go to disks
   RowDisks disks{};
   /// Whether the link is left to a tasks::TaskJob, which connects it: there are no records() then, and all
   /// rows are checked in each process.

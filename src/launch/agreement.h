@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launch/bootstrap.h"
+#include "launch/start.h"
 
 namespace edgewire::launch {
 

@@ -11,9 +11,6 @@
 
 namespace edgewire::launch {
 
-/// Returns the bootstrap of a job of one process. There is nothing to connect.
-std::unique_ptr<Bootstrap> alone();
-
 /// Returns the bootstrap over connected stream sockets. Rank 0 has one to each other rank (`streams[p]`, [0]
 /// is unused); all others have only `streams[0]`, to rank 0. All messages pass through rank 0. It starts the
 /// thread that watches the peers.

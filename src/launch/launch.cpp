@@ -5,14 +5,17 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "base/error.h"
 #include "base/usage.h"
 #include "launch/agreement.h"
 #include "launch/bootstrap.h"
+#include "launch/failures.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"
+#include "launch/start.h"
 #include "options/jobs.h"
 #include "topology/machine.h"
 #include "topology/shell.h"
@@ -28,7 +31,7 @@ int number_from(const char* name, const char* text) {
   return value;
 }
 
-LaunchOptions with_environment(LaunchOptions options) {
+StartOptions with_environment(StartOptions options) {
   const auto take_text = [](const char* name, std::string& option) {
     if (const char* text = std::getenv(name); text != nullptr && option.empty()) option = text;
   };
@@ -50,7 +53,6 @@ void check(const LaunchOptions& options, int asked_rank) {
   check_range(opt::processes, options.processes);
   check_range(opt::peer_timeout, options.peer_timeout_s);
   check_range(opt::start_timeout, options.start_timeout_s);
-  check_word(opt::launcher, options.launcher);
   check_range(opt::port, options.port);
   if (asked_rank >= 0 && options.hosts_file.empty())
     throw UsageError(fmt::format("{} is a line of a host list, which is not given: name it by {}",
@@ -65,7 +67,7 @@ void check(const LaunchOptions& options, int asked_rank) {
 
 }  // namespace
 
-int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) {
+int start(const StartOptions& given, const std::function<void(Bootstrap&)>& job) {
   if (!job) throw UsageError("there is nothing to run in the processes");
   topology::settle_in_shell();
   // This comes first: the later checks depend on it.
@@ -73,7 +75,7 @@ int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) 
     if (!bootstrap.nodes().empty() && !given.local_hosts) check_agreement(bootstrap, given.alike);
     job(bootstrap);
   };
-  const LaunchOptions options = with_environment(given);
+  const StartOptions options = with_environment(given);
   check(options, given.rank);
   // A stream leads to each process, and a parent holds both ends. What a transport needs is checked where it
   // is made.
@@ -83,14 +85,33 @@ int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) 
     const auto bootstrap = join_hosts(options);
     return run_body(*bootstrap, body);
   }
-  if (options.launcher != "none" && !options.local_hosts)
+  if (options.launcher && !options.local_hosts)
     if (const auto launcher = find_launcher()) return run_launched(options, *launcher, body);
   if (options.processes > 1 || options.local_hosts) return run_local(options, body);
   const auto bootstrap = alone();
   return run_body(*bootstrap, body);
 }
 
-void know_machine() { topology::discover(); }
+void run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body) {
+  const KeptFailure kept;
+  std::exception_ptr thrown;
+  const int status = start(
+      {options}, !body ? body : [&](Bootstrap& bootstrap) {
+        try {
+          body(bootstrap);
+        } catch (...) {
+          if (bootstrap.size() == 1) thrown = std::current_exception();
+          throw;
+        }
+      });
+  if (thrown) std::rethrow_exception(thrown);
+  if (status != 0) kept.raise(status);
+}
+
+void prepare_to_fork() {
+  topology::discover();
+  share_rounds();
+}
 
 void leave_out_parents_memory() { edgewire::leave_out_parents_memory(); }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <thread>
 
@@ -245,6 +247,14 @@ std::string own_address(const Member& self, const std::vector<FileDescriptor>& s
   return transport::local_address(streams[static_cast<std::size_t>(other)]);
 }
 
+/// The number of the next job of a launcher; null: no other process counts.
+std::atomic<std::uint64_t>* shared_round = nullptr;
+
+std::uint64_t next_round() {
+  static std::atomic<std::uint64_t> own_round = 0;
+  return (shared_round != nullptr ? *shared_round : own_round).fetch_add(1, std::memory_order_relaxed);
+}
+
 [[noreturn]] void refuse(const Launcher& launcher, const std::string& cause) {
   const std::string who = launcher.size > 1
                               ? fmt::format("{} started {} processes, but they", launcher.name, launcher.size)
@@ -259,7 +269,7 @@ std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& la
   PmixJob job;
   try {
     job = rendezvous_over_pmix(
-        options.start_timeout_s, options.round,
+        options.start_timeout_s, next_round(),
         [options, listener](const PmixPlace& place) { return make_card(options, place, *listener).pack(); });
   } catch (const PmixError& error) {
     refuse(launcher, error.what());
@@ -303,7 +313,15 @@ std::optional<Launcher> find_launcher() {
   return std::nullopt;
 }
 
-int run_launched(const LaunchOptions& options, const Launcher& launcher,
+void share_rounds() {
+  if (shared_round != nullptr) return;
+  void* memory =
+      mmap(nullptr, sizeof *shared_round, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw Error("cannot get memory for the number of jobs");
+  shared_round = new (memory) std::atomic<std::uint64_t>(0);
+}
+
+int run_launched(const StartOptions& options, const Launcher& launcher,
                  const std::function<void(Bootstrap&)>& body) {
   if (!launcher.pmix) refuse(launcher, "PMIx is not offered");
   const auto check_alone = [&](int size) {
@@ -316,9 +334,9 @@ int run_launched(const LaunchOptions& options, const Launcher& launcher,
   const auto bootstrap = join(options, launcher);
   if (bootstrap == nullptr) {
     watch.reset();
-    LaunchOptions local = options;
-    local.launcher = "none";
-    return run(local, body);
+    StartOptions local = options;
+    local.launcher = false;
+    return start(local, body);
   }
   check_alone(bootstrap->size());
   watch->guard(*bootstrap);

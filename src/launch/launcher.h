@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "edgewire/launch.h"
+#include "launch/start.h"
 
 namespace edgewire::launch {
 
@@ -20,10 +20,14 @@ struct Launcher {
 /// script is alone, even if its allocation has several nodes.
 std::optional<Launcher> find_launcher();
 
-/// Does the same as run(), in a process that `launcher` started. Rank, size and the addresses of rank 0 come
-/// from it over PMIx. Throws Error when the processes cannot find each other, and UsageError for `processes`
-/// beside a launcher.
-int run_launched(const LaunchOptions& options, const Launcher& launcher,
+/// Does the same as start(), in a process that `launcher` started. Rank, size and the addresses of rank 0
+/// come from it over PMIx. Throws Error when the processes cannot find each other, and UsageError for
+/// `processes` beside a launcher.
+int run_launched(const StartOptions& options, const Launcher& launcher,
                  const std::function<void(Bootstrap&)>& body);
+
+/// From now on this process, and those that it forks later, count their jobs together: each has another
+/// number for the launcher, which keeps what it was told.
+void share_rounds();
 
 }  // namespace edgewire::launch

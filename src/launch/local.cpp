@@ -26,6 +26,7 @@
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/bootstrap.h"
+#include "launch/failures.h"
 #include "launch/local_hosts.h"
 #include "launch/program.h"
 #include "topology/shell.h"
@@ -93,7 +94,7 @@ class Deaths {
 /// The children of a local job, as their parent sees them.
 class Children {
  public:
-  explicit Children(const LaunchOptions& options)
+  explicit Children(const StartOptions& options)
       : grace_(options.peer_timeout_s + 2),
         tolerates_losses_(options.tolerates_losses),
         deaths_(options.less_memory) {
@@ -195,8 +196,8 @@ class Children {
   void name_late_ones() {
     for (const Child& c : children_)
       if (c.running)
-        say_failure(fmt::format("rank {} has not ended {:.3g} s after the others{}, so it is killed",
-                                &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
+        tell_failure(fmt::format("rank {} has not ended {:.3g} s after the others{}, so it is killed",
+                                 &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
     fail(1);
   }
   /// Takes one change of a child. Returns false when there is none.
@@ -215,7 +216,7 @@ class Children {
     // The children end together.
     if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max()) give_time();
     if (WIFSIGNALED(state) && !child->given_up) {
-      say_failure(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
+      tell_failure(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
       if (!may_be_lost) fail(1);
     }
     return true;
@@ -274,7 +275,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
   } catch (const std::exception& error) {
     const std::string line = line_of(error);
     if (said != nullptr) said->early = true;  // its end, by which others see it, comes later
-    if (say_once(line)) say_failure(fmt::format("rank {}: {}", rank, line));
+    if (say_once(line)) tell_failure(fmt::format("rank {}: {}", rank, line));
     return 1;
   }
 }
@@ -324,11 +325,11 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   }
   std::fflush(stdout);
   const std::string& said_line = cause == line ? line : heard;
-  say_failure(bootstrap.size() == 1 ? said_line : fmt::format("rank {}: {}", bootstrap.rank(), said_line));
+  tell_failure(bootstrap.size() == 1 ? said_line : fmt::format("rank {}: {}", bootstrap.rank(), said_line));
   return status;
 }
 
-int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body) {
+int run_local(const StartOptions& options, const std::function<void(Bootstrap&)>& body) {
   if (options.before_fork) options.before_fork();
   const std::string secret = transport::random_bytes(32);
   Streams streams = make_streams(options.processes);

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "edgewire/launch.h"
+#include "launch/start.h"
 
 namespace edgewire::launch {
 
@@ -11,6 +11,6 @@ namespace edgewire::launch {
 int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body);
 
 /// Forks all processes of a local job and watches over them; returns the first non-zero exit status.
-int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
+int run_local(const StartOptions& options, const std::function<void(Bootstrap&)>& body);
 
 }  // namespace edgewire::launch

@@ -31,7 +31,7 @@ struct PmixJob {
 /// all processes of the job, and disconnects. Loads libpmix.so.2. Collective. Throws PmixError, also when it
 /// takes longer than `timeout_s`; a thread then still hangs in the library, so the process should end. Throws
 /// plain Error when the launcher answers, but not all processes come. Passes on what `message` throws.
-/// `round`: see LaunchOptions.
+/// `round`: the number of jobs that the processes of this launcher have run before; the same in all.
 PmixJob rendezvous_over_pmix(double timeout_s, std::uint64_t round,
                              std::function<std::string(const PmixPlace&)> message);
 

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "bounds/bound.h"
 #include "library/bound_page.h"
+#include "options/kernels.h"
 #include "options/measures.h"
 
 namespace edgewire {
@@ -18,10 +19,10 @@ bounds::BoundOptions asked(const BoundOptions& options) {
   asked.workers = options.workers;
   asked.ownerships = options.ownerships;
   bounds::check_ownerships(asked.ownerships, asked.processes, false);
-  for (const std::string& word : options.strategies) asked.strategies.push_back(plan::strategy_from(word));
-  asked.encodings.clear();
+  for (const Strategy one : options.strategies)
+    asked.strategies.push_back(plan::strategy_from(word_of(opt::strategy, one)));
   if (options.wires.empty()) throw UsageError("wires: there are none");
-  for (const std::string& word : options.wires) asked.encodings.push_back(plan::encoding_from(word));
+  asked.encodings = options.wires;
   for (const std::string& rate : options.rates) asked.rates.emplace_back(rate, plan::line_rate_bits(rate));
   check_range(opt::threads, options.threads);
   asked.threads = workers_or_default(options.threads);
@@ -40,10 +41,10 @@ Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
   Bound bound;
   for (const auto& row : counted.rows) {
     if (!plan::go_together(row.strategy, row.encoding)) continue;
-    bound.rows.push_back({row.processes, row.ownership, std::string(plan::to_name(row.strategy)),
-                          std::string(plan::to_name(row.encoding)), row.volume.values_sent_total,
-                          row.volume.payload_bytes_total, row.volume.wire_bytes_total[how.framing],
-                          row.seconds_at});
+    bound.rows.push_back({row.processes, row.ownership,
+                          meant_by<Strategy>(opt::strategy, plan::to_name(row.strategy)), row.encoding,
+                          row.volume.values_sent_total, row.volume.payload_bytes_total,
+                          row.volume.wire_bytes_total[how.framing], row.seconds_at});
   }
   bound.text = bounds::to_text(counted, how);
   bound.json = bounds::to_json(counted, how);

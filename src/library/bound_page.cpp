@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "options/kernels.h"
 #include "report/html.h"
 
 namespace edgewire {
@@ -18,7 +19,8 @@ std::vector<report::BarChart::Bar>& bars_of(report::BarChart& chart, const Bound
 
 /// Returns the index of the row's strategy and wire among the series.
 std::size_t series_of(report::BarChart& chart, const BoundRow& row) {
-  const std::string name = row.wire == "f32" ? row.strategy : row.strategy + " " + row.wire;
+  std::string name = word_of(opt::strategy, row.strategy);
+  if (row.wire != Wire::f32) name += " " + word_of(opt::any_wire, row.wire);
   std::size_t i = 0;
   while (i < chart.series.size() && chart.series[i] != name) ++i;
   if (i == chart.series.size()) chart.series.push_back(name);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/output_file.h"
+#include "base/output_folder.h"
 #include "base/parallel.h"
 #include "graph/convert.h"
 #include "graph/file/format.h"
@@ -234,8 +236,13 @@ GraphSummary convert(const std::string& input, const std::string& output, const 
   return summary_of(graph::convert(input, output, how, options.progress));
 }
 
-GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output, const EdgeOptions& options) {
-  check("output", output, options.workers);
+namespace {
+
+/// Checks the edges, and calls to_output() for the file that gets their graph.
+template <class ToOutput>
+graph::BuildSummary write_edges(const EdgeArrays& edges, const EdgeOptions& options,
+                                const ToOutput& to_output) {
+  if (options.workers != 0) check_range(opt::workers, options.workers);
   if (options.dense && (options.vertices || !options.names.empty()))
     throw UsageError("`dense`: the vertices are the ids that occur, so leave `vertices` and `names` out");
   const std::uint64_t count = edges_in(edges);
@@ -249,9 +256,26 @@ GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output, 
   expect_finite(edges.weights, build.workers);
   const std::uint64_t vertices = options.dense ? 0 : vertices_for(count, largest, options, build.weighted);
   check_names(options.names, vertices);
-  OutputFile file(output);
-  return summary_of(options.dense ? write_dense(edges, count, largest, file, build, options.progress)
-                                  : write_all(edges, count, vertices, file, build, options));
+  OutputFile& file = to_output();
+  return options.dense ? write_dense(edges, count, largest, file, build, options.progress)
+                       : write_all(edges, count, vertices, file, build, options);
+}
+
+}  // namespace
+
+GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output, const EdgeOptions& options) {
+  check("output", output, options.workers);
+  std::optional<OutputFile> file;
+  return summary_of(write_edges(edges, options, [&]() -> OutputFile& { return file.emplace(output); }));
+}
+
+graph::GraphFile graph::GraphFile::from_edges(const Ids& sources, const Ids& targets, Weights weights,
+                                              const EdgeOptions& options) {
+  if (!options.names.empty())
+    throw UsageError("`names` go to a table beside a file: convert_arrays() makes one");
+  const auto file = OutputFile::nameless(temporary_folder());
+  write_edges({sources, targets, weights}, options, [&]() -> OutputFile& { return *file; });
+  return open(file->path_for_others(), "the graph");
 }
 
 void export_graph(const graph::GraphFile& graph, const std::string& output, const std::string& format,

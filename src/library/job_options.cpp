@@ -36,19 +36,20 @@ struct Asked {
 
 void expect_only(const JobOptions& asked, std::string_view job, std::initializer_list<options::Part> parts) {
   const JobOptions usual;
-  const Asked all[] = {{&opt::ownership, asked.ownership != usual.ownership, asked.ownership},
-                       {&opt::rows, asked.rows != usual.rows, asked.rows},
-                       {&opt::devices, !asked.disks.empty(), fmt::format("{}", fmt::join(asked.disks, ","))},
-                       {&opt::memory, asked.memory_bytes != 0, fmt::format("{}", asked.memory_bytes)},
-                       {&opt::edges_weighted, asked.weighted},
-                       {&opt::strategy, asked.strategy != usual.strategy, asked.strategy},
-                       {&opt::wire, asked.wire != usual.wire, asked.wire},
-                       {&opt::layout, asked.layout != usual.layout, asked.layout},
-                       {&opt::order, asked.order != usual.order, asked.order},
-                       {&opt::plan_cache, !asked.plan_cache.empty(), asked.plan_cache},
-                       {&opt::verify, asked.verify},
-                       {&opt::profile, asked.profile},
-                       {&opt::bound, asked.bound}};
+  const Asked all[] = {
+      {&opt::ownership, asked.ownership != usual.ownership, asked.ownership},
+      {&opt::rows, asked.rows != usual.rows, word_of(opt::rows, asked.rows)},
+      {&opt::devices, !asked.disks.empty(), fmt::format("{}", fmt::join(asked.disks, ","))},
+      {&opt::memory, asked.memory_bytes != 0, fmt::format("{}", asked.memory_bytes)},
+      {&opt::edges_weighted, asked.weighted},
+      {&opt::strategy, asked.strategy != usual.strategy, word_of(opt::strategy, asked.strategy)},
+      {&opt::wire, asked.wire != usual.wire, word_of(opt::any_wire, asked.wire)},
+      {&opt::layout, asked.layout != usual.layout, word_of(opt::layout, asked.layout)},
+      {&opt::order, asked.order != usual.order, word_of(opt::order, asked.order)},
+      {&opt::plan_cache, !asked.plan_cache.empty(), asked.plan_cache},
+      {&opt::verify, asked.verify},
+      {&opt::profile, asked.profile},
+      {&opt::bound, asked.bound}};
   for (const Asked& one : all)
     if (one.is_set && std::ranges::find(parts, one.option->part) == parts.end())
       throw options::wrong(one.value.empty() ? one.option->said() : one.option->with(one.value),
@@ -56,10 +57,9 @@ void expect_only(const JobOptions& asked, std::string_view job, std::initializer
 }
 
 process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobOptions& options) {
-  check_word(opt::transport, options.transport);
   process::ProcessOptions process;
   process.workers = options.workers;
-  process.transport = options.transport;
+  process.transport = word_of(opt::transport, options.transport);
   process.peer_timeout_s = options.peer_timeout_s;
   process.integrity = options.integrity;
   process.verbs.device = options.verbs_device;
@@ -70,20 +70,18 @@ process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobO
 
 void set_graph_options(job::DenseOptions& job, const JobOptions& asked) {
   check_disks(asked.disks);
-  check_word(opt::layout, asked.layout);
-  check_word(opt::order, asked.order);
-  job.choose_strategy = asked.strategy == "auto";
-  if (!job.choose_strategy) job.strategy = plan::strategy_from(asked.strategy);
-  job.encoding = plan::encoding_from(asked.wire);
+  job.choose_strategy = asked.strategy == Strategy::automatic;
+  if (!job.choose_strategy) job.strategy = plan::strategy_from(word_of(opt::strategy, asked.strategy));
+  job.encoding = asked.wire;
   job.weighted = asked.weighted;
   job.ownership = asked.ownership;
-  job.rows = partition::row_reading_from(asked.rows);
-  job.layout = asked.layout == "given" ? plan::Layout::given : plan::Layout::degree;
-  job.choose_layout = asked.layout == "auto";
-  job.order.order = asked.order == "hilbert" ? tiles::Order::hilbert
-                    : asked.order == "bins"  ? tiles::Order::bins
-                                             : tiles::Order::strips;
-  job.order.choose = asked.order == "auto";
+  job.rows = asked.rows;
+  job.layout = asked.layout == Layout::given ? plan::Layout::given : plan::Layout::degree;
+  job.choose_layout = asked.layout == Layout::automatic;
+  job.order.order = asked.order == SweepOrder::hilbert ? tiles::Order::hilbert
+                    : asked.order == SweepOrder::bins  ? tiles::Order::bins
+                                                       : tiles::Order::strips;
+  job.order.choose = asked.order == SweepOrder::automatic;
   job.plan_cache = asked.plan_cache;
   job.devices = asked.disks;
   job.memory_bytes = asked.memory_bytes;

@@ -18,7 +18,7 @@ namespace edgewire {
 namespace {
 
 /// Returns whether messages are doubles.
-bool doubles(const JobOptions& job) { return job.wire == "f64"; }
+bool doubles(const JobOptions& job) { return job.wire == Wire::f64; }
 
 }  // namespace
 
@@ -50,7 +50,14 @@ Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
 
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
                     const SsspOptions& asked, const JobOptions& job) {
-  return run_for_caller<double>(bootstrap, graph, runs::make_sssp(graph, {.vertices = {source}}, asked), job);
+  return run_for_caller<double>(bootstrap, graph, runs::make_sssp(graph, {.vertices = {source}}, {asked}),
+                                job);
+}
+
+Result<PlainId> sssp_parents(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
+                             const SsspOptions& asked, const JobOptions& job) {
+  return run_for_caller<PlainId>(bootstrap, graph,
+                                 runs::make_sssp(graph, {.vertices = {source}}, {asked, true}), job);
 }
 
 Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,

@@ -269,7 +269,7 @@ std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<Value>& own,
 Result<double> run_kernel(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                           const detail::AnyProgram& kernel, const JobOptions& job) {
   JobOptions fitting = job;
-  if (kernel.doubles && job.wire == JobOptions().wire) fitting.wire = "f64";
+  if (kernel.doubles && job.wire == JobOptions().wire) fitting.wire = Wire::f64;
   return run<double>(bootstrap, graph, kernel, fitting, "OwnProgram::expected");
 }
 

@@ -53,6 +53,12 @@ inline constexpr Option compute_rate{.name = "compute-rate", .least = 1, .most =
 inline constexpr Option wire{.name = "wire", .cpp = "JobOptions::wire", .python = "wire",
     .part = Part::tiles, .words = "f32|bf16|f16|u16",
     .help = "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback"};
+/// The same, with all values of the enumeration Wire, in their order.
+inline constexpr Option any_wire = [] {
+  Option all = wire;
+  all.words = "f32|f64|bf16|f16|u16|raw16|bit";
+  return all;
+}();
 inline constexpr Option precision{.name = "precision", .cpp = "JobOptions::wire", .python = "wire",
     .words = "f32|f64", .help = "precision of messages along edges: f32 (4 bytes) or f64 (8 bytes)"};
 inline constexpr Option direction{.name = "direction", .words = "out|in|both",

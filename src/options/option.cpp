@@ -101,12 +101,12 @@ UsageError wrong(std::string_view option, std::string_view problem, std::string_
 
 namespace edgewire {
 
-void check_word(const options::Option& option, std::string_view value) {
+std::size_t check_word(const options::Option& option, std::string_view value) {
+  const auto words = options::split_words(option.words);
+  const auto found = std::ranges::find(words, value);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   std::string all;
-  for (const std::string& word : options::split_words(option.words)) {
-    if (word == value) return;
-    all += (all.empty() ? "" : ", ") + word;
-  }
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
   throw UsageError(fmt::format("{} is none of {}", option(value), all));
 }
 

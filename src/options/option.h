@@ -131,8 +131,19 @@ void check_range(const options::Option& option, T value) {
     throw UsageError(
         fmt::format("{} is outside the range {} to {}", option(value), option.least, option.most));
 }
-/// Throws UsageError unless a value is one of the words of the option's row.
-void check_word(const options::Option& option, std::string_view value);
+/// Throws UsageError unless a value is one of the words of the option's row. Returns its place among them.
+std::size_t check_word(const options::Option& option, std::string_view value);
+
+/// Returns the word for a value of an enumeration that has the words of the option's row, in their order.
+template <class Enum>
+requires std::is_enum_v<Enum> std::string word_of(const options::Option& option, Enum value) {
+  return options::split_words(option.words).at(static_cast<std::size_t>(value));
+}
+/// Returns the value of such an enumeration for a word. Throws UsageError that lists the words.
+template <class Enum>
+requires std::is_enum_v<Enum> Enum meant_by(const options::Option& option, std::string_view word) {
+  return static_cast<Enum>(check_word(option, word));
+}
 
 }  // namespace edgewire
 

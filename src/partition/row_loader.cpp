@@ -276,17 +276,6 @@ Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   });
 }
 
-RowReading row_reading_from(const std::string& name) {
-  for (const auto one : {RowReading::automatic, RowReading::own, RowReading::shares})
-    if (name == to_name(one)) return one;
-  throw UsageError(fmt::format("{} is none of auto, own, shares", opt::rows(name)));
-}
-
-const char* to_name(RowReading reading) noexcept {
-  if (reading == RowReading::automatic) return "auto";
-  return reading == RowReading::own ? "own" : "shares";
-}
-
 OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
                     const graph::GraphFile& graph, const Ownership& ownership, const RowContent& content) {
   if (bootstrap.size() == 1) return graph;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "edgewire/graph.h"
+#include "edgewire/options.h"
 #include "launch/bootstrap.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
@@ -15,17 +16,6 @@ namespace edgewire::partition {
 /// Does the same as Ownership::create(). Where rows are missing on a host, processes tell each
 /// other where ranges begin. It verifies the offsets that it looks at. Collective; throws Error.
 Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& how);
-
-/// The way in which processes get rows that lie all over a file, where all of them are on the host of each
-/// process.
-enum class RowReading {
-  automatic,  ///< takes own on one host, and where the file is in the page cache of every host; else shares
-  own,        ///< lets each process read its own rows
-  shares      ///< reads each row once in all and sends it to its owner; on one host as own
-};
-/// Converts "auto", "own" or "shares". Throws UsageError where the name is none of these.
-RowReading row_reading_from(const std::string& name);
-const char* to_name(RowReading reading) noexcept;
 
 /// The parts of rows that are needed.
 struct RowContent {

@@ -1,5 +1,4 @@
-// The report folder has reports on runs for people and programs. It has progress on the terminal and the run
-// report.
+// The progress of a run on a terminal.
 #pragma once
 
 #include <atomic>

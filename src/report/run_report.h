@@ -1,5 +1,6 @@
-// This file has the report of a kernel run: the figures of all processes, as JSON for programs and as lines
-// for people.
+// The report folder has reports on runs for people and programs: progress on the terminal, reports as JSON
+// and as lines, and pages with tables and charts. This file has the report of a kernel run: the figures of
+// all processes, as JSON for programs and as lines for people.
 #pragma once
 
 #include <cstdint>

@@ -233,16 +233,14 @@ Checkpoints checkpoints_of(job::DenseJob& job, const DenseKernel& kernel, const 
 }
 
 /// Returns the options of the kernel's iterations. The arguments outlive the result.
-job::RunOptions run_options(const DenseKernel& kernel, const RunOptions& options,
-                            topology::Observer* observer, Checkpoints& checkpoints) {
+job::RunOptions run_options(const DenseKernel& kernel, const RunOptions& options) {
   const int total = kernel.has_goal() ? 0 : kernel.iterations();  // it is not known when a goal is reached
   const auto tell = [&progress = options.tools.progress, total](int done) {
     if (progress)
       progress(
           {"iterate", static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total), "iterations"});
   };
-  return {kernel.iterations(),   kernel.has_goal(),        tell, observer,
-          checkpoints.written(), options.checkpoints.every};
+  return {kernel.iterations(), kernel.has_goal(), tell};
 }
 
 /// Verifies the values and hands them over, where that is wanted. Collective.
@@ -318,8 +316,9 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::Gr
     const auto run = start(job);
     if (const auto from = checkpoints.take_resumed())
       run->resume(from->iteration, from->values<double>(), from->has_totals ? &from->totals : nullptr);
-    outcome.iterations =
-        run->iterate(run_options(*this, options, profiler ? profiler->observer() : nullptr, checkpoints));
+    if (profiler) job.show(profiler->observer());
+    job.keep(checkpoints.written(), options.checkpoints.every);
+    outcome.iterations = run->iterate(run_options(*this, options));
     outcome.values = run->values();
     outcome.memory = run->take_values();
     outcome.resumed_at = run->resumed_at();

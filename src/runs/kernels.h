@@ -41,8 +41,12 @@ std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked
 
 /// Makes shortest paths by delta stepping, see kernels::DeltaStepping, which show a path to `target`. Throws
 /// Error where the graph has no weights, and UsageError as check() does.
+/// The search for shortest paths that is asked for.
+struct SsspAsked : SsspOptions {
+  bool parents = false;  ///< the result is the vertex before each one, not its distance
+};
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
-                                  const SsspOptions& asked = {}, const Target& target = {});
+                                  const SsspAsked& asked = {}, const Target& target = {});
 
 /// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the number of sources that
 /// were drawn at random; 0: none were.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "bounds/frontier_memory.h"
 #include "kernels/check/check.h"
 #include "kernels/delta_stepping.h"
+#include "kernels/descriptor.h"
 #include "kernels/path.h"
 #include "kernels/sssp/sssp.h"
 #include "options/kernels.h"
@@ -39,7 +39,7 @@ class SsspKernel : public VertexKernel<Distance> {
   using Base::all_, Base::mine_;
 
  public:
-  SsspKernel(const Sources& sources, const SsspOptions& asked, const Target& target)
+  SsspKernel(const Sources& sources, const SsspAsked& asked, const Target& target)
       : Base("sssp", "distance", Values::Form::distance, 0),
         sources_(sources),
         asked_(asked),
@@ -53,7 +53,7 @@ class SsspKernel : public VertexKernel<Distance> {
   }
   std::size_t record_bytes() const override { return kernels::DeltaStepping<Distance>::kRecordBytes; }
   bool weighted() const override { return !asked_.unit_weights; }
-  disk::VertexBytes vertex_bytes() const override { return bounds::vertex_bytes("sssp"); }
+  disk::VertexBytes vertex_bytes() const override { return kernels::vertex_bytes("sssp"); }
   /// Chooses delta, and checks the weights.
   void prepare(frontier::Job& job, const RunOptions&) override {
     program_.emplace(job, asked_.delta, asked_.unit_weights);
@@ -144,7 +144,7 @@ class SsspKernel : public VertexKernel<Distance> {
   }
 
   Sources sources_;
-  SsspOptions asked_;
+  SsspAsked asked_;
   Target target_;
   VertexId source_{};
   std::optional<kernels::Sssp<Distance>> program_;
@@ -156,7 +156,7 @@ class SsspKernel : public VertexKernel<Distance> {
 }  // namespace
 
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
-                                  const SsspOptions& asked, const Target& target) {
+                                  const SsspAsked& asked, const Target& target) {
   using Precision = SsspOptions::Precision;
   check(sources);
   if (!asked.unit_weights) graph::expect_weights(graph, fmt::format("say {}", opt::unit_weights));

@@ -1,5 +1,4 @@
-// The runs folder runs a kernel from beginning to end, in one call: it builds the job, computes, checks the
-// result, finds its answer, and gathers the report. This file has the tools of all kernels beside computing.
+// The tools of all kernels beside computing.
 #pragma once
 
 #include <cstdint>

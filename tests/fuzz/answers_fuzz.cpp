@@ -274,7 +274,7 @@ void check_kernels_for_disks(const Drawn& drawn, int processes) {
   using Precision = SsspOptions::Precision;
   for (const auto& [unit, precision] : {std::pair(false, Precision::f64), {true, Precision::automatic}}) {
     const auto sssp = run(drawn, processes, [&, unit = unit, precision = precision] {
-      return make_sssp(drawn.graph(), sources, {.unit_weights = unit, .precision = precision},
+      return make_sssp(drawn.graph(), sources, {{.unit_weights = unit, .precision = precision}},
                        {drawn.target});
     });
     check_distances(drawn, sssp, unit);

@@ -62,7 +62,7 @@ void check_all_from_disks(const Drawn& drawn, int processes) {
                     {.deterministic = drawn.deterministic, .parallel = Parallel::levels});
   });
   check_from_disks(drawn, processes, device, [&] {
-    return make_sssp(drawn.graph(), drawn.named_sources(), {.unit_weights = drawn.deterministic});
+    return make_sssp(drawn.graph(), drawn.named_sources(), {{.unit_weights = drawn.deterministic}});
   });
   check_from_disks(drawn, processes, device, make_wcc);
   check_from_disks(drawn, processes, device,

@@ -122,7 +122,8 @@ TEST_CASE("a checkpoint of another run is refused, in one line that names it") {
   CHECK(run.refusal().empty());
   CHECK_THROWS_WITH_AS(run.write(1, 1, 2), doctest::Contains("there is a checkpoint already"), Error);
   run.what = "another test";
-  CHECK(graph::contains(run.refusal(), run.folder + ": the checkpoint is of another computation: a test, graph "));
+  CHECK(graph::contains(run.refusal(),
+                        run.folder + ": the checkpoint is of another computation: a test, graph "));
   Run<double> wide;  // of the same graph, with values of another size
   wide.folder = run.folder;
   CHECK(graph::contains(wide.refusal(), "belongs to another checkpoint"));

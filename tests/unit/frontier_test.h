@@ -37,7 +37,7 @@ void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options optio
   options.process.transport = cut.transport;
   options.ownership = cut.ownership;
   options.kernel = "test";
-  options.rows = partition::RowReading::shares;
+  options.rows = RowReading::shares;
   const auto bootstraps = launch::bootstraps(cut.processes, cut.hosts);
   transport::parallel(cut.processes, [&](int p) {
     Job job(*bootstraps[static_cast<std::size_t>(p)], graph, options);

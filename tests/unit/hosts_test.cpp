@@ -1,5 +1,6 @@
 // Jobs of a host list; their processes are threads here.
 #include "launch/hosts.h"
+#include "launch/start.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -53,14 +54,14 @@ std::string message_of(const std::function<void()>& work) {
 }
 
 /// The options of each rank of a job of `size` processes on this host.
-std::vector<LaunchOptions> ranks(const Files& files, int size) {
+std::vector<StartOptions> ranks(const Files& files, int size) {
   std::string lines;
   for (int p = 0; p < size; ++p) lines += fmt::format("{}:{}\n", own_address(), own_port());
-  LaunchOptions options;
+  StartOptions options;
   options.hosts_file = files.write("hosts", lines);
   options.secret_file = files.write("secret", "a secret of enough bytes\n");
   options.start_timeout_s = options.peer_timeout_s = 60;
-  std::vector<LaunchOptions> all(static_cast<std::size_t>(size), options);
+  std::vector<StartOptions> all(static_cast<std::size_t>(size), options);
   for (int p = 0; p < size; ++p) all[static_cast<std::size_t>(p)].rank = p;
   return all;
 }
@@ -153,8 +154,8 @@ TEST_CASE("the processes of a host list find each other, also when the others ca
   const Files files;
   const auto options = ranks(files, 4);
   std::vector<int> statuses(options.size(), -1);
-  const auto start = [&](std::size_t p) {
-    statuses[p] = run(options[p], [&](Bootstrap& bootstrap) {
+  const auto join = [&](std::size_t p) {
+    statuses[p] = start(options[p], [&](Bootstrap& bootstrap) {
       const auto all = bootstrap.allgather(
           fmt::format("{} of {} at {}", bootstrap.local_rank(), bootstrap.local_size(), bootstrap.address()));
       for (int q = 0; q < 4; ++q)
@@ -163,9 +164,9 @@ TEST_CASE("the processes of a host list find each other, also when the others ca
     });
   };
   std::vector<std::jthread> others;
-  for (std::size_t p = 1; p < options.size(); ++p) others.emplace_back(start, p);
+  for (std::size_t p = 1; p < options.size(); ++p) others.emplace_back(join, p);
   turn_away(others.size(), own_address(), read_hosts(options[0].hosts_file, 1)[0].port);
-  start(0);
+  join(0);
   others.clear();
   for (const int status : statuses) CHECK(status == 0);
 }
@@ -175,21 +176,21 @@ const std::string kWrongProof = "wrong secret, or the handshake was changed on i
 TEST_CASE("a wrong secret is told on both sides and the job goes on") {
   const Files files;
   const auto options = ranks(files, 2);
-  LaunchOptions stranger = options[1];
+  StartOptions stranger = options[1];
   stranger.secret_file = files.write("other", "another secret of enough bytes");
-  LaunchOptions other_list = options[1];
+  StartOptions other_list = options[1];
   other_list.hosts_file = files.write(
       "three", fmt::format("{}127.0.0.9\n", own_address() + ":" +
                                                 std::to_string(read_hosts(options[0].hosts_file, 1)[0].port) +
                                                 "\n127.0.0.8\n"));
   StderrCapture capture;
   int status = -1;
-  std::thread hub([&] { status = run(options[0], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }); });
-  const std::string message = message_of([&] { run(stranger, [](Bootstrap&) {}); });
+  std::thread hub([&] { status = start(options[0], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }); });
+  const std::string message = message_of([&] { start(stranger, [](Bootstrap&) {}); });
   CHECK(message.starts_with("rank 0 at " + own_address() + " port"));
   CHECK(message.ends_with(": " + kWrongProof));
-  CHECK(message_of([&] { run(other_list, [](Bootstrap&) {}); }).ends_with(": refused by the other side"));
-  CHECK(run(options[1], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }) == 0);
+  CHECK(message_of([&] { start(other_list, [](Bootstrap&) {}); }).ends_with(": refused by the other side"));
+  CHECK(start(options[1], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }) == 0);
   hub.join();
   CHECK(status == 0);
   const std::string text = capture.text();
@@ -202,12 +203,12 @@ TEST_CASE("a process that does not come is named") {
   const Files files;
   auto options = ranks(files, 2);
   options[0].start_timeout_s = 0.3;
-  CHECK(message_of([&] { run(options[0], [](Bootstrap&) {}); }) ==
+  CHECK(message_of([&] { start(options[0], [](Bootstrap&) {}); }) ==
         fmt::format("rank 1 ({}) has not connected within 0.3 s", own_address()));
   std::string message;
   REQUIRE(with_growing_timeout(0.3, [&](double timeout_s) {
     options[1].start_timeout_s = timeout_s;
-    message = message_of([&] { run(options[1], [](Bootstrap&) {}); });
+    message = message_of([&] { start(options[1], [](Bootstrap&) {}); });
     return message.find("Connection refused") != message.npos;  // it has had the time to call
   }));
   CHECK(message.starts_with(fmt::format("rank 0 ({} port ", own_address())));
@@ -221,23 +222,23 @@ TEST_CASE("a port in use and options that contradict the list are told") {
   const auto options = ranks(files, 2);
   const int port = read_hosts(options[0].hosts_file, 1)[0].port;
   const auto taken = transport::listen_on(own_address(), port);
-  CHECK(message_of([&] { run(options[0], [](Bootstrap&) {}); }) ==
+  CHECK(message_of([&] { start(options[0], [](Bootstrap&) {}); }) ==
         fmt::format("cannot listen on {} port {}: Address already in use", own_address(), port));
-  LaunchOptions wrong = options[0];
+  StartOptions wrong = options[0];
   wrong.rank = 2;
-  CHECK_THROWS_AS(run(wrong, [](Bootstrap&) {}), UsageError);
+  CHECK_THROWS_AS(start(wrong, [](Bootstrap&) {}), UsageError);
   wrong.rank = -1;
-  CHECK_THROWS_AS(run(wrong, [](Bootstrap&) {}), UsageError);
+  CHECK_THROWS_AS(start(wrong, [](Bootstrap&) {}), UsageError);
   wrong.rank = 0;
   wrong.processes = 3;
-  CHECK_THROWS_AS(run(wrong, [](Bootstrap&) {}), UsageError);
+  CHECK_THROWS_AS(start(wrong, [](Bootstrap&) {}), UsageError);
 }
 
 TEST_CASE("an address that other hosts cannot reach is told") {
   const Files files;
-  LaunchOptions options = ranks(files, 2)[0];
+  StartOptions options = ranks(files, 2)[0];
   options.hosts_file = files.write("mixed", "localhost\n192.0.2.7\n");
-  CHECK(message_of([&] { run(options, [](Bootstrap&) {}); }) ==
+  CHECK(message_of([&] { start(options, [](Bootstrap&) {}); }) ==
         options.hosts_file + ": localhost is a loopback address on its own host, so others cannot reach it");
 }
 
@@ -248,12 +249,12 @@ TEST_CASE("options come from the environment where they are not given") {
   setenv("EDGEWIRE_SECRET_FILE", options[0].secret_file.c_str(), 1);
   setenv("EDGEWIRE_RANK", "0", 1);
   bool ran = false;
-  CHECK(run({}, [&](Bootstrap& bootstrap) {
+  CHECK(start({}, [&](Bootstrap& bootstrap) {
           ran = bootstrap.size() == 1 && bootstrap.allgather("x").size() == 1;
         }) == 0);
   CHECK(ran);
   setenv("EDGEWIRE_RANK", "zero", 1);
-  CHECK(message_of([&] { run({}, [](Bootstrap&) {}); }) == "EDGEWIRE_RANK: not a number: 'zero'");
+  CHECK(message_of([&] { start({}, [](Bootstrap&) {}); }) == "EDGEWIRE_RANK: not a number: 'zero'");
   for (const char* name : {"EDGEWIRE_HOSTS", "EDGEWIRE_SECRET_FILE", "EDGEWIRE_RANK"}) unsetenv(name);
 }
 

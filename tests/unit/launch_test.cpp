@@ -25,6 +25,7 @@
 #include "launch/bootstrap.h"
 #include "launch/local.h"
 #include "launch/packing.h"
+#include "launch/start.h"
 #include "stderr_capture.h"
 
 namespace edgewire::launch {
@@ -35,8 +36,8 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 /// With a timeout that expires for no live process, however busy the machine is.
-LaunchOptions local(int processes, double peer_timeout_s = 60) {
-  LaunchOptions options;
+StartOptions local(int processes, double peer_timeout_s = 60) {
+  StartOptions options;
   options.processes = processes;
   options.peer_timeout_s = peer_timeout_s;
   return options;
@@ -50,7 +51,7 @@ void expect(bool condition, const char* what) {
 TEST_CASE("collective steps of forked processes give everyone the right messages") {
   for (const int size : {1, 2, 5}) {
     CAPTURE(size);
-    const int status = run(local(size), [&](Bootstrap& bootstrap) {
+    const int status = start(local(size), [&](Bootstrap& bootstrap) {
       EXPECT(bootstrap.size() == size);
       EXPECT(bootstrap.local_rank() == bootstrap.rank() && bootstrap.local_size() == size);
       EXPECT(bootstrap.secret().size() == 32);
@@ -82,7 +83,7 @@ TEST_CASE("collective steps of forked processes give everyone the right messages
 TEST_CASE("what all processes have is joined value by value, in the order of their ranks") {
   for (const int size : {1, 2, 5}) {
     CAPTURE(size);
-    const int status = run(local(size), [&](Bootstrap& bootstrap) {
+    const int status = start(local(size), [&](Bootstrap& bootstrap) {
       const int rank = bootstrap.rank();
       const std::vector<int> mine{rank, 100 * rank}, sums{size * (size - 1) / 2, 50 * size * (size - 1)};
       EXPECT(allreduce(bootstrap, mine, std::plus<>()) == sums);
@@ -96,7 +97,7 @@ TEST_CASE("what all processes have is joined value by value, in the order of the
 }
 
 TEST_CASE("a message of many megabytes arrives whole") {
-  const int status = run(local(3), [](Bootstrap& bootstrap) {
+  const int status = start(local(3), [](Bootstrap& bootstrap) {
     std::string mine(20'000'003, static_cast<char>('a' + bootstrap.rank()));
     const auto all = bootstrap.allgather(mine);
     for (std::size_t p = 0; p < 3; ++p)
@@ -107,7 +108,7 @@ TEST_CASE("a message of many megabytes arrives whole") {
 
 TEST_CASE("a failure of one process ends all, and its cause is said once") {
   StderrCapture capture;
-  const int status = run(local(3), [](Bootstrap& bootstrap) {
+  const int status = start(local(3), [](Bootstrap& bootstrap) {
     bootstrap.allgather("");
     if (bootstrap.rank() == 1) throw Error("disk full");
     bootstrap.allgather("");
@@ -122,7 +123,7 @@ TEST_CASE("a failure of one process ends all, and its cause is said once") {
 
 TEST_CASE("refused arguments give status 2, also when another process hears of it and ends first") {
   StderrCapture capture;
-  const int status = run(local(2), [](Bootstrap& bootstrap) {
+  const int status = start(local(2), [](Bootstrap& bootstrap) {
     const auto processes = bootstrap.allgather(std::to_string(getpid()));
     if (bootstrap.rank() == 1) throw Error("rank 0 gave up");
     const transport::FileDescriptor other(
@@ -136,7 +137,7 @@ TEST_CASE("refused arguments give status 2, also when another process hears of i
 
 TEST_CASE("a cut between two others than rank 0 is named from both sides") {
   StderrCapture capture;
-  const int status = run(local(3), [](Bootstrap& bootstrap) {
+  const int status = start(local(3), [](Bootstrap& bootstrap) {
     bootstrap.allgather("");
     if (bootstrap.rank() == 2) bootstrap.health().fail(1, "rank 1 was lost: no route");
     bootstrap.allgather("");
@@ -151,17 +152,17 @@ TEST_CASE("a cut between two others than rank 0 is named from both sides") {
 
 TEST_CASE("a usage error exits with 2, a single process is not numbered") {
   StderrCapture capture;
-  CHECK(run(local(1), [](Bootstrap&) { throw UsageError("bad option"); }) == 2);
+  CHECK(start(local(1), [](Bootstrap&) { throw UsageError("bad option"); }) == 2);
   CHECK(capture.text() == "edgewire: bad option\n");
-  CHECK_THROWS_AS(run(local(0), [](Bootstrap&) {}), UsageError);
-  CHECK_THROWS_AS(run(local(1, 0), [](Bootstrap&) {}), UsageError);
+  CHECK_THROWS_AS(start(local(0), [](Bootstrap&) {}), UsageError);
+  CHECK_THROWS_AS(start(local(1, 0), [](Bootstrap&) {}), UsageError);
 }
 
 TEST_CASE("a killed process is noticed at once and named by all others") {
   for (const int victim : {0, 1, 2}) {
     CAPTURE(victim);
     StderrCapture capture;
-    const int status = run(local(3), [&](Bootstrap& bootstrap) {
+    const int status = start(local(3), [&](Bootstrap& bootstrap) {
       bootstrap.allgather("");
       if (bootstrap.rank() == victim) raise(SIGKILL);
       bootstrap.allgather("");
@@ -183,7 +184,7 @@ TEST_CASE("a stopped process is noticed at the timeout and not left behind") {
     REQUIRE(with_growing_timeout(1, [&](double limit_s) {
       StderrCapture capture;
       timeout_s = limit_s;
-      status = run(local(3, limit_s), [&](Bootstrap& bootstrap) {
+      status = start(local(3, limit_s), [&](Bootstrap& bootstrap) {
         bootstrap.allgather("");
         if (bootstrap.rank() == victim) raise(SIGSTOP);
         bootstrap.allgather("");
@@ -203,8 +204,8 @@ TEST_CASE("a stopped process is noticed at the timeout and not left behind") {
   }
 }
 
-LaunchOptions tolerant(int processes, double peer_timeout_s = 60) {
-  LaunchOptions options = local(processes, peer_timeout_s);
+StartOptions tolerant(int processes, double peer_timeout_s = 60) {
+  StartOptions options = local(processes, peer_timeout_s);
   options.tolerates_losses = true;
   return options;
 }
@@ -212,7 +213,7 @@ LaunchOptions tolerant(int processes, double peer_timeout_s = 60) {
 /// Runs a job of four that loses rank 2 and goes on. Returns its status, and what it says in `text`.
 int go_on_without(std::string_view how, double peer_timeout_s, std::string& text) {
   StderrCapture capture;
-  const int status = run(tolerant(4, peer_timeout_s), [&](Bootstrap& bootstrap) {
+  const int status = start(tolerant(4, peer_timeout_s), [&](Bootstrap& bootstrap) {
     bootstrap.health().tolerate_losses(4);
     bootstrap.allgather("");
     if (bootstrap.rank() == 2 && how == "killed") raise(SIGKILL);
@@ -255,7 +256,7 @@ TEST_CASE("a job that tolerates losses goes on without processes that end, stop 
 TEST_CASE("a job that tolerates losses ends with rank 0, with a process that fails, and before it begins") {
   const auto ends = [](int victim, bool begun, bool fails, const char* words) {
     StderrCapture capture;
-    const int status = run(tolerant(3), [&](Bootstrap& bootstrap) {
+    const int status = start(tolerant(3), [&](Bootstrap& bootstrap) {
       bootstrap.allgather("");
       if (begun) bootstrap.health().tolerate_losses(3);
       if (bootstrap.rank() == victim && fails) throw Error("no luck");
@@ -277,7 +278,7 @@ TEST_CASE("a process that stops when the job is done is named and not waited for
   std::string text, expected;
   REQUIRE(with_growing_timeout(0.5, [&](double timeout_s) {
     StderrCapture capture;
-    status = run(local(3, timeout_s), [&](Bootstrap& bootstrap) {
+    status = start(local(3, timeout_s), [&](Bootstrap& bootstrap) {
       if (bootstrap.rank() != 1) return;
       bootstrap.finish();
       raise(SIGSTOP);
@@ -297,7 +298,7 @@ TEST_CASE("processes that compute for longer than the timeout are not lost") {
   int status = -1;
   CHECK(with_growing_timeout(1, [&](double timeout_s) {
     StderrCapture capture;
-    status = run(local(2, timeout_s), [&](Bootstrap& bootstrap) {
+    status = start(local(2, timeout_s), [&](Bootstrap& bootstrap) {
       if (bootstrap.rank() == 1) std::this_thread::sleep_for(std::chrono::duration<double>(2.5 * timeout_s));
       bootstrap.allgather("");
     });
@@ -308,7 +309,7 @@ TEST_CASE("processes that compute for longer than the timeout are not lost") {
 
 TEST_CASE("the same fault in all processes is said once as an own one") {
   StderrCapture capture;
-  CHECK(run(local(4), [](Bootstrap&) { throw Error("g.ew: no such file"); }) == 1);
+  CHECK(start(local(4), [](Bootstrap&) { throw Error("g.ew: no such file"); }) == 1);
   const std::string text = capture.text();
   CAPTURE(text);
   const std::string line = "edgewire: rank";
@@ -319,7 +320,7 @@ TEST_CASE("the same fault in all processes is said once as an own one") {
 
 TEST_CASE("of several causes one is said") {
   StderrCapture capture;
-  CHECK(run(local(4), [](Bootstrap& bootstrap) {
+  CHECK(start(local(4), [](Bootstrap& bootstrap) {
           throw Error(fmt::format("g.ew: edge {} is wrong", bootstrap.rank()));
         }) == 1);
   const std::string text = capture.text();
@@ -335,7 +336,7 @@ TEST_CASE("a mapped file that is cut short ends a job with one line, however man
     std::FILE* const file = std::tmpfile();
     REQUIRE(ftruncate(fileno(file), kBytes) == 0);
     StderrCapture capture;
-    const int status = run(local(3), [&](Bootstrap& bootstrap) {
+    const int status = start(local(3), [&](Bootstrap& bootstrap) {
       const MappedFile mapped(fmt::format("/proc/self/fd/{}", fileno(file)), "g.ew");
       bootstrap.allgather("");
       if (bootstrap.rank() == 1) EXPECT(ftruncate(fileno(file), 1) == 0);

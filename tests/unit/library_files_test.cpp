@@ -321,8 +321,7 @@ TEST_CASE("one job of tasks runs several times, and says what it did") {
   TaskJob job(*alone, registry);
   CHECK(contains(error_of([&] { job.run(7); }), "there is no function 7"));
   CHECK(contains(error_of([&] { job.run(fibonacci, "abc"); }), "it has 3 bytes where 4 are expected"));
-  CHECK(contains(error_of([&] { const TaskJob wrong(*alone, registry, {.transport = "xyz"}); }),
-                 "--transport xyz"));
+  CHECK(contains(error_of([&] { const TaskJob wrong(*alone, registry, {.workers = -1}); }), "--workers -1"));
 }
 
 }  // namespace edgewire

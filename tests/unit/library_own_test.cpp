@@ -205,7 +205,7 @@ TEST_CASE("a frontier kernel of one's own returns labels, whatever its messages 
   wrong.fault = nullptr;
   CHECK(fault({.verify = true}) ==
         "JobOptions::verify: smallest says nothing of what is right; set OwnSearch::fault");
-  CHECK(graph::contains(fault({.strategy = "cover"}), "smallest has no such option"));
+  CHECK(graph::contains(fault({.strategy = Strategy::cover}), "smallest has no such option"));
   wrong.values = [](FrontierJob<PlainId>&) { return std::vector<PlainId>(1); };
   CHECK(graph::contains(fault({}), "smallest: OwnSearch::values returned 1 values of 30 vertices"));
 }

@@ -89,7 +89,8 @@ std::vector<double> remainders_of_two(const graph::GraphFile& graph, const JobOp
 TEST_CASE("a program of one's own runs with every strategy, with weights and without") {
   const auto edges = some_edges();
   const graph::BuiltGraph built(kVertices, edges, {.weighted = true});
-  for (const char* strategy : {"auto", "edge", "worker", "process", "slots", "cover"}) {
+  for (const auto strategy : {Strategy::automatic, Strategy::edge, Strategy::worker, Strategy::process,
+                              Strategy::slots, Strategy::cover}) {
     for (const bool weighted : {false, true}) {
       CAPTURE(strategy);
       CAPTURE(weighted);
@@ -141,7 +142,7 @@ TEST_CASE("programs refuse values of other vertices, and iterations that make no
                         "60 vertices, and 59 values"));
   CHECK(graph::contains(graph::error_of([&] { run.iterate({.iterations = -1}); }), "--iterations -1"));
   CHECK_THROWS_AS(run.iterate({.iterations = -1}), UsageError);
-  const auto wide = job::make_dense_job(*alone, built.graph, {.wire = "f64"});
+  const auto wide = job::make_dense_job(*alone, built.graph, {.wire = Wire::f64});
   job::DenseRun narrow(*wide, program);
   CHECK(graph::contains(graph::error_of([&] { narrow.iterate({}); }), "do not fit wire f64"));
 }

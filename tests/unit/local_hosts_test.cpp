@@ -1,4 +1,5 @@
 #include "launch/local_hosts.h"
+#include "launch/start.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -75,9 +76,9 @@ TEST_CASE("what TCP hands to a link at once passes in one burst") {
 TEST_CASE("numbers of local hosts that make no sense are refused") {
   for (const int hosts : {-1, 0, 1, kMaxLocalHosts + 1})
     CHECK_THROWS_AS(LocalHosts(hosts, 0, 10), UsageError);
-  LaunchOptions options;
+  StartOptions options;
   options.link_bits_per_s = 1'000'000'000;
-  CHECK_THROWS_AS(run(options, [](Bootstrap&) {}), UsageError);
+  CHECK_THROWS_AS(start(options, [](Bootstrap&) {}), UsageError);
 }
 
 TEST_CASE("local hosts come and go") {

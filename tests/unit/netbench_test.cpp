@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "edgewire/launch.h"
+#include "launch/start.h"
 #include "stderr_capture.h"
 
 namespace edgewire::perf {
@@ -30,10 +30,10 @@ NetbenchOptions options_of(const std::string& transport, std::vector<NetbenchTes
 /// Runs two processes; `check` looks at the rows of rank 0.
 int run(const NetbenchOptions& options, const std::function<void(const std::vector<NetbenchRow>&)>& check,
         int processes = 2) {
-  launch::LaunchOptions job;
+  launch::StartOptions job;
   job.processes = processes;
   job.peer_timeout_s = 60;
-  return launch::run(job, [&](launch::Bootstrap& bootstrap) {
+  return launch::start(job, [&](launch::Bootstrap& bootstrap) {
     std::size_t heard = 0;
     const auto rows = netbench(bootstrap, options, [&](const NetbenchRow&) { ++heard; });
     EXPECT(heard == rows.size());

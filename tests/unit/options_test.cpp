@@ -6,7 +6,6 @@
 
 #include "bounds/bound.h"
 #include "dense/job/dense_job.h"
-#include "edgewire/launch.h"
 #include "graph/generator.h"
 #include "kernels/bc/bc.h"
 #include "kernels/bc/by_source.h"
@@ -16,6 +15,7 @@
 #include "kernels/delta_stepping.h"
 #include "kernels/lcc/lcc.h"
 #include "kernels/runs.h"
+#include "launch/start.h"
 #include "refusals.h"
 #include "shuffle/generator.h"
 #include "shuffle/load_job.h"
@@ -112,14 +112,13 @@ TEST_CASE("options of the kernels with iterations") {
   const std::vector<double> three(3);
   check_line(refusal([&] { start(file.graph, kernels::Spmv<float>(three), false); }), "3 values");
   const kernels::PageRank<float> program({}, 4);
-  try_all<job::RunOptions>(
-      {},
-      {{[](auto& o) { o.iterations = -1; }, "--iterations -1"}, {[](auto& o) { o.every = 0; }, "--every 0"}},
-      [&](const auto& options) { start(file.graph, program, false, options); });
+  try_all<job::RunOptions>({}, {{[](auto& o) { o.iterations = -1; }, "--iterations -1"}},
+                           [&](const auto& options) { start(file.graph, program, false, options); });
   const auto alone = launch::alone();
   job::DenseJob job(*alone, file.graph, {});
   auto copy = program;
   job::DenseRun run(job, copy);
+  check_line(refusal([&] { job.keep(nullptr, 0); }), "--every 0");
   check_line(refusal([&] { run.resume(1, three, nullptr); }), "this process owns");
   check_line(refusal([&] { job::gather_values<double>(job, three); }), "3 values");
 }
@@ -219,17 +218,17 @@ TEST_CASE("options of tasks, of generators and of a start") {
   check_line(refusal([&] { graph::generate_grid(folder / "g", {1ULL << 40, 1ULL << 40}, {}); }), "vertices");
 
   const auto nothing = [](launch::Bootstrap&) {};
-  try_all<launch::LaunchOptions>({},
-                                 {{[](auto& o) { o.processes = 0; }, "--processes"},
-                                  {[](auto& o) { o.processes = 1 << 20; }, "--processes"},
-                                  {[](auto& o) { o.peer_timeout_s = 0; }, "--peer-timeout"},
-                                  {[](auto& o) { o.start_timeout_s = kNan; }, "--start-timeout"},
-                                  {[](auto& o) { o.port = -1; }, "--port"},
-                                  {[](auto& o) { o.launcher = "slurm"; }, "--launcher"},
-                                  {[](auto& o) { o.link_bits_per_s = 1; }, "--rate"},
-                                  {[](auto& o) { o.hosts_file = "/no/such"; }, "/no/such"}},
-                                 [&](const auto& options) { launch::run(options, nothing); });
-  check_line(refusal([&] { launch::run({}, nullptr); }), "nothing to run");
+  try_all<launch::StartOptions>({},
+                                {{[](auto& o) { o.processes = 0; }, "--processes"},
+                                 {[](auto& o) { o.processes = 1 << 20; }, "--processes"},
+                                 {[](auto& o) { o.peer_timeout_s = 0; }, "--peer-timeout"},
+                                 {[](auto& o) { o.start_timeout_s = kNan; }, "--start-timeout"},
+                                 {[](auto& o) { o.port = -1; }, "--port"},
+                                 {[](auto& o) { o.launcher = "slurm"; }, "--launcher"},
+                                 {[](auto& o) { o.link_bits_per_s = 1; }, "--rate"},
+                                 {[](auto& o) { o.hosts_file = "/no/such"; }, "/no/such"}},
+                                [&](const auto& options) { launch::start(options, nothing); });
+  check_line(refusal([&] { launch::start({}, nullptr); }), "nothing to run");
 }
 
 TEST_CASE("options of a bound") {

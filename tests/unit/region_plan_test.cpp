@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "channel/ring.h"
-#include "edgewire/launch.h"
+#include "launch/start.h"
 #include "stderr_capture.h"
 #include "transport_fixture.h"
 
@@ -59,10 +59,10 @@ void fill_parts(launch::Bootstrap& bootstrap, transport::Transport& link) {
 std::string run_three(const std::function<void(launch::Bootstrap&, transport::Transport&)>& body,
                       int& status) {
   StderrCapture capture;
-  launch::LaunchOptions options;
+  launch::StartOptions options;
   options.processes = 3;
   options.peer_timeout_s = 60;
-  status = launch::run(options, [&](launch::Bootstrap& bootstrap) {
+  status = launch::start(options, [&](launch::Bootstrap& bootstrap) {
     const auto link = transport::create(
         "shm", {bootstrap.rank(), bootstrap.size(), 1, 1, bootstrap.secret(), "", 60, &bootstrap.health()});
     body(bootstrap, *link);

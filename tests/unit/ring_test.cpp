@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include "edgewire/launch.h"
+#include "launch/start.h"
 #include "schedule.h"
 #include "stderr_capture.h"
 #include "transport_fixture.h"
@@ -362,10 +362,10 @@ TEST_CASE("a peer that dies while records flow is noticed and named") {
   for (const std::string& backend : transport::usable()) {
     CAPTURE(backend);
     StderrCapture capture;
-    launch::LaunchOptions options;
+    launch::StartOptions options;
     options.processes = 3;
     options.peer_timeout_s = backend.ends_with("verbs") ? 8 : 60;  // after it cards send again
-    const int status = launch::run(options, [&](launch::Bootstrap& bootstrap) {
+    const int status = launch::start(options, [&](launch::Bootstrap& bootstrap) {
       Endpoint me;
       me.settings = {
           bootstrap.rank(),       bootstrap.size(),   1, 2, bootstrap.secret(), bootstrap.address(),

@@ -19,7 +19,7 @@ namespace edgewire::exchange {
 namespace {
 
 using graph::GraphFile;
-constexpr auto kShares = partition::RowReading::shares;
+constexpr auto kShares = RowReading::shares;
 
 /// The text of a partition file.
 std::string some_owners(std::uint64_t vertices, int processes) {

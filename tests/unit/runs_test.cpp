@@ -252,7 +252,8 @@ TEST_CASE("reports say what had to be sent, where somebody counts it") {
     using Precision = SsspOptions::Precision;
     const auto bytes = [&](Precision precision) {
       const auto found = in_two<double>([&](launch::Bootstrap& b) {
-        return call<double>(b, graph, *make_sssp(graph, {{VertexId(0)}}, {.precision = precision}), options);
+        return call<double>(b, graph, *make_sssp(graph, {{VertexId(0)}}, {{.precision = precision}}),
+                            options);
       });
       in_one(found.report, "at least");
       return found.report.least->record_bytes;
@@ -315,11 +316,10 @@ TEST_CASE("searches that are asked for parents return them instead of levels and
   const auto built = graph::triangles();
   const Labels expected{kUnreached, kUnreached, kUnreached, 4, 4, 4, kUnreached};
   CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
-          return call<std::uint32_t>(b, built.graph, *make_bfs({{VertexId(4)}}, {.parents = true}), {});
+          return call<std::uint32_t>(b, built.graph, *make_bfs({{VertexId(4)}}, {{}, true}), {});
         }).values == expected);
   CHECK(in_two<double>([&](launch::Bootstrap& b) {
-          return call<double>(b, built.graph, *make_sssp(built.graph, {{VertexId(4)}}, {.parents = true}),
-                              {});
+          return call<double>(b, built.graph, *make_sssp(built.graph, {{VertexId(4)}}, {{}, true}), {});
         }).values == Numbers(expected.begin(), expected.end()));
 }
 

@@ -4,8 +4,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "edgewire/launch.h"
 #include "growing_timeout.h"
+#include "launch/start.h"
 #include "stderr_capture.h"
 #include "transport_fixture.h"
 
@@ -19,10 +19,10 @@ double patient(const std::string& backend) { return backend.ends_with("verbs") ?
 int run_rounds(const std::string& backend, int processes, double peer_timeout_s, std::uint64_t rounds,
                const std::function<void(int rank, std::uint64_t round)>& before_round) {
   constexpr std::size_t kBytes = 300'001;
-  launch::LaunchOptions options;
+  launch::StartOptions options;
   options.processes = processes;
   options.peer_timeout_s = peer_timeout_s;
-  return launch::run(options, [&](launch::Bootstrap& bootstrap) {
+  return launch::start(options, [&](launch::Bootstrap& bootstrap) {
     Settings settings{bootstrap.rank(), bootstrap.size(),   1, 1, bootstrap.secret(), bootstrap.address(),
                       peer_timeout_s,   &bootstrap.health()};
     settings.dpdk = dpdk_choice(bootstrap.rank());

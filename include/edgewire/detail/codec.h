@@ -5,9 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace edgewire::plan {
-enum class Encoding;
-}
+#include "edgewire/options.h"
 
 namespace edgewire::exchange {
 
@@ -19,7 +17,7 @@ class Codec {
  public:
   Codec() = default;
   /// `largest`: no value exceeds it.
-  Codec(plan::Encoding encoding, double largest);
+  Codec(Wire encoding, double largest);
 
   std::uint16_t encode(float value) const noexcept {
     const auto bits = std::bit_cast<std::uint32_t>(std::max(value, 0.0F) * static_cast<float>(scale_down_));

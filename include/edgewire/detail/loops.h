@@ -73,6 +73,6 @@ class Loops : public exchange::SlotLoops {
 };
 
 /// Throws Error when slots of this encoding cannot hold the program's messages.
-void check_messages(const Loops& loops, plan::Encoding encoding);
+void check_messages(const Loops& loops, Wire encoding);
 
 }  // namespace edgewire::engine

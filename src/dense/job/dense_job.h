@@ -21,6 +21,7 @@
 namespace edgewire::job {
 
 struct RunOptions;
+class Checkpoint;
 
 /// The nodes of the pages of each kind of memory of a process.
 struct MemoryFigures {
@@ -61,6 +62,13 @@ class DenseJob {
   process::LocalProcess& process() noexcept { return process_; }
   const process::LocalProcess& process() const noexcept { return process_; }
   topology::WorkerPool& pool() noexcept { return process_.pool(); }
+
+  /// Lets an observer see the next iterations, such as that of a profile; null: there is none. It outlives
+  /// them.
+  void show(topology::Observer* observer) noexcept { observer_ = observer; }
+  /// Lets the next iterations write a checkpoint after every `every` of them, of a program whose values are
+  /// doubles; null: none. It outlives them.
+  void keep(Checkpoint* checkpoint, int every);
 
   /// Places the loops' arrays near their users: values on the node of their column, messages, which all
   /// workers read, on all nodes in turn. Call it before the arrays are touched.
@@ -106,6 +114,9 @@ class DenseJob {
   bool has_run_ = false;  ///< whether run_loops() was called
   MemoryFigures memory_figures_;
   std::uint64_t setup_messages_ = 0;
+  topology::Observer* observer_ = nullptr;
+  Checkpoint* checkpoint_ = nullptr;
+  int every_ = 1;  ///< iterations from checkpoint to checkpoint
 };
 
 }  // namespace edgewire::job

@@ -33,8 +33,7 @@ struct DenseOptions {
   /// of edges; the strategy is then `slots` or `cover`. "auto" takes one of these four, "auto,FILE" also the
   /// file: the one that takes the least time on the link and the cores.
   std::string ownership = "hash";
-  /// Way of reading rows; own, where edges are on disks.
-  partition::RowReading rows = partition::RowReading::automatic;
+  RowReading rows = RowReading::automatic;  ///< way of reading rows; own, where edges are on disks
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< whether to measure which layout is faster
   OrderOptions order;          ///< order of tiles; strips, where edges are on disks

@@ -13,6 +13,7 @@
 #include "dense/plan/block_plan.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
+#include "options/kernels.h"
 
 namespace edgewire::job {
 
@@ -39,7 +40,7 @@ void agree(const PlanTask& task) {
        {"the link's rate", options.assumed_link_rate > 0 ? "assumed" : "measured"},
        {"the use of a plan cache", yes(!options.plan_cache.empty())},
        {"the use of weights", yes(options.weighted)},
-       {"the reading of rows", partition::to_name(options.rows)},
+       {"the reading of rows", word_of(opt::rows, options.rows)},
        {"the check of integrity", yes(options.process.integrity)},
        {"the number of disks for edges", std::to_string(options.devices.size())}});
 }

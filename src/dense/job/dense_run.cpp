@@ -51,15 +51,14 @@ namespace {
 /// Returns the options of the iterations behind the first `done`, without those of the job. `options`
 /// outlives the result.
 engine::IterationOptions options_after(int done, const RunOptions& options, const exchange::Totals& start,
-                                       std::span<const double> values) {
+                                       Checkpoint* checkpoint, int every, std::span<const double> values) {
   engine::IterationOptions inner;
   inner.iterations = options.iterations - done;
   inner.has_goal = options.has_goal;
   inner.start = start;
-  inner.observer = options.observer;
   if (options.progress) inner.progress = [&options, done](int more) { options.progress(done + more); };
-  if (Checkpoint* const checkpoint = options.checkpoint; checkpoint != nullptr) {
-    inner.checkpoint_due = [&options, done](int more) { return (done + more) % options.every == 0; };
+  if (checkpoint != nullptr) {
+    inner.checkpoint_due = [=](int more) { return (done + more) % every == 0; };
     inner.start_checkpoint = [=](int more, const exchange::Totals& mine) {
       checkpoint->start(static_cast<std::uint64_t>(done) + static_cast<std::uint64_t>(more),
                         std::as_bytes(values), mine);
@@ -72,29 +71,35 @@ engine::IterationOptions options_after(int done, const RunOptions& options, cons
 
 }  // namespace
 
+void DenseJob::keep(Checkpoint* checkpoint, int every) {
+  check_range(opt::every, every, 1, std::numeric_limits<int>::max());
+  checkpoint_ = checkpoint;
+  every_ = every;
+}
+
 std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
                                                int done, const exchange::Totals& start,
                                                std::span<const double> values, exchange::Totals& last) {
   check_range(opt::iterations, options.iterations, done, std::numeric_limits<int>::max());
-  check_range(opt::every, options.every, 1, std::numeric_limits<int>::max());
   // Signals count from the start of the job: another run would take the values of this one for its own.
   if (job.has_run_ && job.bootstrap().size() > 1)
     throw UsageError("a job of several processes runs once: make another job for the next run");
   job.has_run_ = true;
   DensePlan& plan = job.plan_;
-  auto inner = options_after(done, options, start, values);
+  auto inner = options_after(done, options, start, job.checkpoint_, job.every_, values);
+  inner.observer = job.observer_;
   inner.column_nodes = plan.columns.nodes;
   inner.column_workers = plan.column_workers;
   inner.worker_nodes = plan.columns.worker_nodes;
   std::optional<DiskTiles::Watching> watching;
-  if (plan.tiles.disks) watching.emplace(*plan.tiles.disks, options.observer);
+  if (plan.tiles.disks) watching.emplace(*plan.tiles.disks, job.observer_);
   job.setup_messages_ =
       job.bootstrap().messages_sent() + job.process().handshake_messages() + plan.exchange.setup_messages();
   auto result =
       engine::iterate(job.pool(), plan.exchange, plan.columns.bounds, plan.owned.indexes(), loops, inner);
   watching.reset();
   job.count_memory(loops, result);
-  if (options.checkpoint != nullptr) options.checkpoint->finish();
+  if (job.checkpoint_ != nullptr) job.checkpoint_->finish();
   last = result.totals;
   return std::move(result.records);
 }

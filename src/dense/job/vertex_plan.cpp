@@ -113,10 +113,10 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedR
 ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices) {
   auto start = Clock::now();
   auto ownership = partition::make_ownership(task.bootstrap, task.graph, choices.ownership);
-  auto rows = partition::load_rows(
-      task.bootstrap, task.process, task.graph, ownership,
-      {.weights = task.options.weighted,
-       .reading = task.options.devices.empty() ? task.options.rows : partition::RowReading::own});
+  auto rows =
+      partition::load_rows(task.bootstrap, task.process, task.graph, ownership,
+                           {.weights = task.options.weighted,
+                            .reading = task.options.devices.empty() ? task.options.rows : RowReading::own});
   auto owned = order_vertices(task, rows, ownership, choices, task.on_workers("load"));
   const double seconds_load = seconds_since(start);
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "edgewire/options.h"
+
 namespace edgewire::plan {
 
 /// The strategies: the values that a process sends for the edges that leave it, fewest values last.
@@ -15,10 +17,7 @@ enum class Strategy { edge, worker, process, slots, cover };
 inline constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots,
                                         Strategy::cover};
 
-/// The ways in which a value is written on the wire. f32, f64 and raw16 are messages of 4, 8 and 16 bytes as
-/// the program computes them, whatever their type is; `bit` is for messages of 4 bytes that are 0 or 1, and
-/// sends one bit of each; the others are floats rounded to 2 bytes.
-enum class Encoding { f32, f64, bf16, f16, u16, raw16, bit };
+using Encoding = Wire;
 inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64,   Encoding::bf16, Encoding::f16,
                                        Encoding::u16, Encoding::raw16, Encoding::bit};
 
