@@ -1,4 +1,12 @@
-// This file says of each kernel what is known before it is made: a row for each, in descriptor.cpp.
+// The kernels folder has all kernels, each by one name. NAME.h or NAME/NAME.h is the algorithm. A program,
+// which passes over all edges, says what happens at a vertex and along an edge, and knows nothing of tiles,
+// slots, threads or sockets. A kernel that follows a frontier says what happens in a superstep. This file
+// says of each kernel what is known before it is made: a row for each, in descriptor.cpp.
+//
+// A new kernel has its algorithm here, and a line in runs.h if it is a program; a reference in
+// kernels/check, a count in kernels/count, and its row. Elsewhere it has a class in src/runs, its call and
+// options in edgewire/kernels.h, a command in src/cli/commands.cpp, an independent reference in the tests,
+// and a row in docs/kernels.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
-// What the files of the extension module share.
+// The python folder is the package for Python. module.cpp binds the public headers, apart.h runs each call
+// in a process of its own, and edgewire/ is what users see. This file has what the files of the extension
+// module share.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Checks the rules of the house that the compiler does not: who may include whom, where the words of vendor libraries
-may stand, how long a file may be, and that no merge left its marks. Prints `ok NAME` or `not ok NAME: why` for each rule and `# note` lines."""
+may stand, how long a file may be, that no merge left its marks, and that ARCHITECTURE.md is one page and has the rooms as
+they are built. Prints `ok NAME` or `not ok NAME: why` for each rule and `# note` lines."""
 
 import pathlib
 import re
@@ -10,6 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTE_LINES = 400
 LIMIT_LINES = 500
+PAGE_WORDS = 1200  # of ARCHITECTURE.md
 
 # Room -> rooms of ours that its files may include, besides itself, base, options and edgewire. edgewire is the room of public
 # headers (include/edgewire), which are installed and include nothing else of ours. Rooms that are not named here
@@ -90,6 +92,31 @@ def folder_of(path):
     return "/".join(parts[:2 if parts[:1] == ["dense"] or parts[:2] == ["perf", "bench"] else 1])
 
 
+def built_rooms(folder=""):
+    """The rooms in the order in which meson.build builds them. A folder that only leads to others, such as src/dense, is none.
+    Neither are libedgewire, which src/meson.build makes of the rooms, and tests."""
+    rooms = []
+    for name in re.findall(r"^ *subdir\('([^']+)'\)", (ROOT / folder / "meson.build").read_text(), re.MULTILINE):
+        name = f"{folder}/{name}" if folder else name
+        if name != "src" and not name.startswith("tests/"):
+            rooms += built_rooms(name) or [name]
+    return rooms
+
+
+def check_page():
+    """ARCHITECTURE.md: its length, the order of its table of rooms, and the first file of each room, to which that links."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    words = len(text.split())
+    rows = re.findall(r"^\| \[([\w/]+)\]\(([^)]+)\)", text, re.MULTILINE)
+    built = built_rooms()
+    listed = [room for room, _ in rows if room in built]  # others are parts of rooms
+    order = [] if listed == built else [f"ARCHITECTURE.md has {' '.join(listed)}", f"meson.build has {' '.join(built)}"]
+    first = [f"{file}: the first file of {room} begins with \"// The {room.removeprefix('src/')} folder\"" for room, file in rows
+             if file.endswith(".h") and not re.match(f"// The {room.removeprefix('src/')} folder ", (ROOT / file).read_text())]
+    return {"ARCHITECTURE.md is one page": [f"it has {words} words, the limit is {PAGE_WORDS}"] if words > PAGE_WORDS else [],
+            "rooms are listed as they are built": order, "the first file of a room tells of it": first}
+
+
 def check(files):
     includes, vendors, words, long_files, notes = [], [], [], [], []
     for name in files:
@@ -128,6 +155,7 @@ def check(files):
 def main():
     files = sources()
     rules, notes = check(files)
+    rules |= check_page()
     if not files:
         print("not ok sources: none found")
     for name, faults in rules.items():

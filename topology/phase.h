@@ -1,4 +1,4 @@
-// The phases of a worker, and the interface of an observer that is told of them (perf/timeline.h). Whoever
+// The phases of a worker, and the interface of an observer that is told of them (profile/timeline.h). Whoever
 // runs workers tells it: the engine's loop itself, for all others WorkerPool and what they wait with.
 #pragma once
 

@@ -11,8 +11,8 @@
 //
 // over the edges from v to vertices w of which it is a predecessor. So delta[v] is sigma[v] times that sum.
 //
-// bc_levels.h searches level by level, with all workers and processes; bc_weighted.h where paths have the
-// least sum of weights, with one worker. bc_by_source.h has each worker search from sources of its own.
+// levels.h searches level by level, with all workers and processes; weighted.h where paths have the least
+// sum of weights, with one worker. by_source.h has each worker search from sources of its own.
 // scaled.h counts more paths than doubles can.
 #pragma once
 

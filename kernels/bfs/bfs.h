@@ -9,8 +9,8 @@
 // the whole search. Where the frontier has few edges, the next superstep pushes, and what all processes have
 // followed is known at its end, at no cost.
 //
-// With bfs_by_source.h each worker searches from sources of its own; bfs_answer.h has what people ask of a
-// search besides.
+// With by_source.h each worker searches from sources of its own; answer.h has what people ask of a search
+// besides.
 #pragma once
 
 #include <cstdint>

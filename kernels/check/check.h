@@ -1,5 +1,6 @@
-// Is a result right? Rules of Graph500 and GAP that hold for the right result of any graph and for no other,
-// checked one edge after another over the mapped file. Nothing here is shared with the kernels.
+// The kernels/check folder says whether a result is right, by plain sequential code that shares nothing with
+// the kernels. This file has rules of Graph500 and GAP that hold for the right result of any graph and for
+// no other. They are checked one edge after another over the mapped file.
 #pragma once
 
 #include <cstdint>

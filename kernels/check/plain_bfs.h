@@ -1,5 +1,5 @@
 // A plain breadth-first search, one vertex after the other. What `bound` counts and the reference of
-// `bc --verify` begin with it; it shares nothing with the kernel in kernels/bfs.h.
+// `bc --verify` begin with it; it shares nothing with the kernel in kernels/bfs/bfs.h.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// This file tells what processes send to each other in the supersteps of a kernel that follows a frontier,
-// counted by a sequential run of the method.
+// The kernels/count folder counts what processes send to each other in the supersteps of a kernel that
+// follows a frontier. Each kernel has a sequential run of its method that counts, in NAME_count.cpp. This
+// file has what they share.
 #pragma once
 
 #include <cstdint>

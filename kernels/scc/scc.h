@@ -1,6 +1,6 @@
 // Strongly connected components: two vertices are in the same one when paths lead from each to the other.
 //
-// 1. The component of a vertex with many edges, see scc_giant.h. What can be reached from it and what
+// 1. The component of a vertex with many edges, see giant.h. What can be reached from it and what
 //    cannot share no component, so no edge between the two matters any more (Fleischer, Hendrickson, Pinar:
 //    "On identifying strongly connected components in parallel", 2000). Where only a part of it was found,
 //    the part is one vertex from here on.

@@ -1,5 +1,6 @@
-// Graphs in memory for benchmarks: made from a seed, quick to make, in the shapes that kernels meet; or from
-// a file.
+// The perf/bench folder has programs that measure machines, loops, rings, links and tasks. They are no part
+// of libedgewire. This file has graphs in memory for them: made from a seed, quick to make, in the shapes
+// that kernels meet; or from a file.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// The perf/compare folder sets runs of a kernel beside each other: numbers of processes and workers,
+// transports, strategies, ownerships and line rates. It runs this program for each cell of that matrix,
+// predicts how long the cell takes, and shows all as text and as a page. This file has the comparison.
 #pragma once
 
 #include <cstdint>

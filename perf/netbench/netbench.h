@@ -1,5 +1,5 @@
-// netbench measures what a transport carries between two processes, as perftest and iperf3 do. With it, users
-// can tell the cost of the link from the cost of the kernel.
+// The perf/netbench folder measures what a transport carries between two processes, as perftest and iperf3
+// do. With it, users can tell the cost of the link from the cost of the kernel.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// This file computes the bound: the fewest bytes that an iteration sends, for each number of processes,
-// ownership, strategy and encoding.
+// The bounds folder says before a run what it must send, how long it takes at least, and how much memory its
+// processes need. This file computes the bound: the fewest bytes that an iteration sends, for each number of
+// processes, ownership, strategy and encoding.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The perf folder says how fast a job can be and how fast it was: predictions, bounds, counters, verdicts. It
-// may use everything, and only the cli may use it.
+// Predicts how long an iteration takes, from what it asks of its most loaded process and from the rates of
+// machines and links.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
-// The disk folder reads and writes large blocks past the page cache, several at a time.
+// The disk folder reads and writes large blocks past the page cache, several at a time (this file). It also
+// has files of segments with checksums on several devices, measures how fast devices are, and says what a
+// limit of memory leaves for edges.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
-// These functions convert graphs from the formats of others to ours, and back.
+// The graph folder turns files into graphs and graphs into files. It has our binary format (graph/file),
+// readers and writers of the formats of others (graph/read, graph/write), and generators. Graphs that are
+// read are in edgewire/graph.h. This file converts graphs from the formats of others to ours, and back.
 #pragma once
 
 #include <cstdint>

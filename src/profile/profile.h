@@ -1,5 +1,10 @@
-// This file tells where the time of a run went: it has the records of all processes, gathered, and what they
-// mean.
+// The profile folder says where the time of a run went. Engine, workers and record streams tell an observer
+// what they do; the folder adds what processors, disks, links and the system count, says what limited the
+// run, and draws it. This file has the records of all processes, gathered, and what they mean.
+//
+// A command that can be profiled makes a Profiler, puts a ProfiledRun around what runs, and calls end_step()
+// after each step. It has add_profile_options() (cli/job_options.h), its kind in cli/commands.cpp, and the
+// section in its schema.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,4 @@
-// The report folder tells people how a run goes and how it went. It has progress on the terminal and the run
-// report.
+// Shows on a terminal how a run goes.
 #pragma once
 
 #include <atomic>

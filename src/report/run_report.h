@@ -1,5 +1,6 @@
-// This file has what a kernel run reports: the figures of all processes, as JSON for programs and as lines
-// for people.
+// The report folder tells people how a run goes and how it went: progress on the terminal, reports as JSON
+// and as lines, and pages with tables and charts. This file has what a kernel run reports: the figures of
+// all processes, as JSON for programs and as lines for people.
 #pragma once
 
 #include <cstdint>

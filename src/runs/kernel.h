@@ -1,6 +1,7 @@
-// This file says what a kernel is for those who run it: one object in each process of a job, whichever
-// engine runs it. Dense kernels pass over all edges in each iteration (dense_kernel.h). The others follow the
-// edges of a frontier (frontier_kernel.h).
+// The runs folder runs a kernel from beginning to end, in one call: it builds the job, computes, checks the
+// result, finds what people ask of it first, and gathers the report. This file says what a kernel is for
+// that: one object in each process of a job, whichever engine runs it. Dense kernels pass over all edges in
+// each iteration (dense_kernel.h). The others follow the edges of a frontier (frontier_kernel.h).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// The runs folder runs a kernel from beginning to end, in one call: it builds the job, computes, checks the
-// result, finds what people ask of it first, and gathers the report. This file has what all kernels can do
-// beside computing.
+// What all kernels can do beside computing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,3 @@
-// The shuffle folder moves records of one size to the processes that own them, and sorts them on the way, in
-// less memory than they take: what does not fit goes to disk as sorted runs, which are merged once.
-//
 // Records are ordered by their key, byte by byte, and those with equal keys by all their bytes. So the sorted
 // sequence of the same records is always the same, whoever reads, sends and merges them.
 #pragma once

@@ -1,3 +1,7 @@
+// The shuffle folder moves records of one size to the processes that own them, and sorts them on the way, in
+// less memory than they take: what does not fit goes to disk as sorted runs, which are merged once.
+// sort_job.h writes the records to parts, and load_job.h makes edges the rows of a graph file. This file has
+// what both share.
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// The tasks folder runs tasks, which start other tasks and wait for their results, in all processes of a job
+// and without a master (edgewire/tasks.h). This file has one process's part of such a job. Mail carries
+// tasks and results between the workers of processes, and a Memo knows results when a run is tried again
+// after the loss of a process.
 #pragma once
 
 #include <atomic>

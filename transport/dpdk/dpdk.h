@@ -1,7 +1,11 @@
-// The transport over a DPDK port. For each peer it has a Link, which makes the frames to and from that peer
-// reliable. The threads of the lanes queue writes and signals; the holder of the station cuts them into
-// frames. Frames are taken in order, so a signal is never seen before earlier writes. Nothing here includes
-// DPDK: that is in the plug-in (eal_port.cpp), which is loaded at its first use.
+// The dpdk folder is the transport over a DPDK port. It has three parts: reliability.h, which is tested
+// without a port; frames (frame.h); and a station for each port, which all transports of a process share
+// (station.h). Only the eal*.cpp files use DPDK: they are a plug-in that implements frame_port.h and is
+// loaded at its first use.
+//
+// For each peer the transport has a Link, which makes the frames to and from that peer reliable. The threads
+// of the lanes queue writes and signals; the holder of the station cuts them into frames. Frames are taken
+// in order, so a signal is never seen before earlier writes.
 #pragma once
 
 #include <array>

@@ -1,6 +1,12 @@
 // The dense/engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and
 // applies. It needs no barrier between processes, and knows nothing of PageRank. This loop is compiled once.
 // The loops of a program over edges, slots and vertices are templates (program_loops.h).
+//
+// A worker sends mirrors first. Then it computes the columns of partial sums for peers, and writes each
+// finished chunk into the peer's inbox. While the link is busy it computes local columns or applies what has
+// arrived. A signal follows each chunk and is never seen before it. The iteration ends when the known number
+// of chunks has arrived from every peer. Two inboxes take turns, so that the next values of a fast peer
+// overwrite nothing that is still needed.
 #pragma once
 
 #include <cstdint>

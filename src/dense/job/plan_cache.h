@@ -1,5 +1,6 @@
 // `--plan-cache`: what loading and planning made for a process, kept in a file for the next run. The file is
-// no input: when one process cannot use its file, all make the plan anew and replace what is there.
+// no input: when one process cannot use its file, all make the plan anew and replace what is there. Whoever
+// changes a section also changes the ranges in plan_check.cpp and the version in base/array_file.h.
 #pragma once
 
 #include <optional>

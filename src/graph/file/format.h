@@ -1,5 +1,5 @@
-// The graph folder turns files into graphs and graphs into files: our binary format, the formats that it is
-// converted from, and the generators. Graphs that are read are in edgewire/graph.h.
+// The graph/file folder has our binary format: it builds, checks and maps .ew files, also those that are in
+// parts, and knows the names of their vertices. This file has the layout.
 //
 // The layout of an .ew file, all little endian:
 //

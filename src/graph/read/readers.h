@@ -1,5 +1,8 @@
-// One function for each kind of file that is converted. Each reads the whole input and writes the graph. All
-// throw Error with path and place: line and column of text, else the byte.
+// The graph/read folder reads the formats of others: lists of edges, tables and binary files, plain,
+// compressed or in an archive. It finds out which format a file has (formats.h), hands out its bytes
+// (input.h), and puts edges where the caller wants them (edge_sink.h). This file has one function for each
+// kind of file. Each reads the whole input and writes the graph. All throw Error with path and place: line
+// and column of text, else the byte.
 #pragma once
 
 #include <cstdint>

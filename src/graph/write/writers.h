@@ -1,5 +1,6 @@
-// These functions write our format as those of others: one function for each kind of file. Each reads and
-// checks the whole graph and writes a file whole or not at all. All throw Error with the path.
+// The graph/write folder writes our graphs in the formats of others, plain or compressed. This file has one
+// function for each kind of file. Each reads and checks the whole graph and writes a file whole or not at
+// all. All throw Error with the path.
 #pragma once
 
 #include <algorithm>

@@ -24,7 +24,7 @@ struct Graph {
 }
 
 impl Graph {
-    /// Reads offsets and targets of an .ew file (src/graph/format.h).
+    /// Reads offsets and targets of an .ew file (src/graph/file/format.h).
     fn read(path: &str) -> std::io::Result<Graph> {
         let mut file = File::open(path)?;
         let mut header = [0; 64];
