@@ -1,6 +1,7 @@
 // This file makes commands of kernels that a caller of the library brings.
 #pragma once
 
+#include "base/rooms.h"
 #include "cli/commands.h"
 #include "edgewire/own_kernel.h"
 

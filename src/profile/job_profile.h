@@ -12,8 +12,8 @@ namespace edgewire::profile {
 
 /// Returns what this process does in an iteration. `disk`: what it read in `iterations`, if tiles are on
 /// disks.
-ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job,
-                      const disk::ReadFigures& disk, std::size_t iterations);
+ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const DenseJob& job, const disk::ReadFigures& disk,
+                      std::size_t iterations);
 /// Returns what this process does in a superstep: the mean of `steps`, which are those of all runs. `disk`:
 /// what was read in all of them, if rows are on disks. `at_rank_0`: only rank 0 has supersteps, which are
 /// those of all processes; each process then counts as having done an equal share. Collective.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace edgewire::topology {
+namespace edgewire::detail {
 
 /// The micro-architecture levels of the x86-64 psABI. All code but the hot loops is compiled for v2.
 /// Processors of other makes have the one level `generic`.
@@ -66,4 +66,4 @@ auto run_scalar_for_cpu(const Work& work) {
   return compiled::scalar(work);
 }
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail

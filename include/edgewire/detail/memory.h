@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-namespace edgewire::topology {
+namespace edgewire::detail {
 
 /// The place where memory starts: with a page, or at a place within one.
 ///
@@ -60,4 +60,4 @@ std::size_t whole_pages(std::size_t bytes) noexcept;
 /// effort.
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept;
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail

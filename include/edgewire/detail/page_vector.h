@@ -10,7 +10,7 @@
 
 #include "edgewire/detail/memory.h"
 
-namespace edgewire::topology {
+namespace edgewire::detail {
 
 template <class T>
 struct PageAllocator {
@@ -51,4 +51,4 @@ struct PageAllocator {
 template <class T>
 using PageVector = std::vector<T, PageAllocator<T>>;
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail

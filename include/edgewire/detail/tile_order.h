@@ -11,7 +11,7 @@
 #include "edgewire/detail/bins.h"
 #include "edgewire/detail/tile.h"
 
-namespace edgewire::tiles {
+namespace edgewire::detail {
 
 enum class Order { strips, hilbert, bins };
 inline constexpr std::size_t kOrders = 3;
@@ -70,4 +70,4 @@ class TileOrder {
   std::uint32_t most_ = 0;
 };
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail

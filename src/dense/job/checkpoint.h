@@ -40,7 +40,7 @@ struct Checkpointed {
 struct ResumedState {
   std::uint64_t iteration = 0;       ///< that many are done
   std::vector<std::uint32_t> words;  ///< of values, by index
-  exchange::Totals totals{};         ///< this process's part, as it was
+  detail::PackedTotals totals{};     ///< this process's part, as it was
   bool has_totals = false;  ///< false: this process had other vertices, so the program must sum again
 
   /// Returns the values by index. Value has Checkpointed::value_bytes.
@@ -60,7 +60,8 @@ class Checkpoint {
   Checkpoint(Checkpointed of, std::string folder, const std::string& resumed);
 
   /// Starts to write this process's values, by index, of which it takes a copy. After written(true).
-  void start(std::uint64_t iteration, std::span<const std::byte> values, const exchange::Totals& totals = {});
+  void start(std::uint64_t iteration, std::span<const std::byte> values,
+             const detail::PackedTotals& totals = {});
   /// Returns how many are whole in this process. With `wait` it returns when the last one that was started is
   /// whole. Throws what went wrong with it.
   std::uint64_t written(bool wait);
