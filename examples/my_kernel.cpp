@@ -15,7 +15,7 @@ using namespace edgewire;
 
 namespace {
 
-/// What happens at a vertex and along an edge; see docs/kernels.md.
+/// What happens at a vertex and along an edge; see docs/write-a-kernel.md.
 struct Katz {
   using Value = double;
   struct Constant {};

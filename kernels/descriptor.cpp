@@ -13,19 +13,20 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// The bytes of an id.
-constexpr std::uint64_t kId = sizeof(PlainId);
+/// The bytes of an id, of a number in a process, of a level, and of the widest distance.
+constexpr std::uint64_t kId = sizeof(PlainId), kNumber = sizeof(KnownNumber), kLevel = sizeof(std::uint32_t),
+                        kDistance = sizeof(double);
 
 // The bytes of memory are constants of a prediction. The comments on memory in the kernels' headers say where
 // they come from.
 
 /// bfs has levels, and the two lists of a frontier.
-constexpr ShareBytes kBreadthFirst{.owned = 8};
+constexpr ShareBytes kBreadthFirst{.owned = kLevel + kNumber};
 /// sssp has the lowest distance that is known, and for a boundary vertex also the one that was sent; values
 /// of the result, and lists.
-constexpr ShareBytes kShortestPaths{.owned = 20, .boundary = 16};
+constexpr ShareBytes kShortestPaths{.owned = 2 * kDistance + kNumber, .boundary = 2 * kDistance};
 /// wcc has the forest and the labels.
-constexpr ShareBytes kComponents{.owned = 4 + kId, .boundary = 4};
+constexpr ShareBytes kComponents{.owned = kNumber + kId, .boundary = kNumber};
 /// bc has paths and shares of all, sums, scores, those of the result, which come when the list of unvisited
 /// vertices is gone, and the order in which vertices were reached. It also has who has told of them, twice
 /// while a level is put together.
@@ -126,6 +127,11 @@ const Descriptor& descriptor_of(std::string_view kernel) {
   const auto found = std::ranges::find(kDescriptors, kernel, &Descriptor::name);
   if (found == kDescriptors.end()) throw UsageError(fmt::format("there is no kernel {}", kernel));
   return *found;
+}
+
+disk::VertexBytes vertex_bytes(std::string_view kernel) {
+  const ShareBytes& bytes = descriptor_of(kernel).memory.symmetric;
+  return {bytes.owned, bytes.boundary + bytes.told};
 }
 
 FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "disk/memory_budget.h"
 #include "edgewire/graph.h"
 #include "kernels/count/count.h"
 
@@ -85,6 +86,9 @@ struct Descriptor {
 std::span<const Descriptor> descriptors();
 /// Throws UsageError where no kernel has this name.
 const Descriptor& descriptor_of(std::string_view kernel);
+/// Returns what a kernel keeps of a vertex in a process while rows are on disks. Throws UsageError where no
+/// kernel has this name.
+disk::VertexBytes vertex_bytes(std::string_view kernel);
 
 /// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
 /// such source.

@@ -22,9 +22,10 @@ PARTITION = PROCESS | {"graph", "channel", "partition"}
 DENSE_EXCHANGE = PARTITION | {"dense/plan"}
 DENSE_ENGINE = DENSE_EXCHANGE | {"dense/exchange", "dense/tiles"}
 DENSE = DENSE_ENGINE | {"dense/engine", "dense/job", "disk"}
-KERNELS = PARTITION | {"dense/job", "dense/plan", "frontier"}
+KERNELS = PARTITION | {"dense/job", "dense/plan", "disk", "frontier"}
 BOUNDS = DENSE | {"shuffle", "frontier", "tasks", "kernels", "report"}
-RUNS = BOUNDS | {"bounds", "profile"}
+RUNS = BOUNDS | {"profile"}
+LIBRARY = RUNS | {"bounds", "runs"}
 MAY_INCLUDE = {
     "options": set(),
     "base": set(),
@@ -49,9 +50,9 @@ MAY_INCLUDE = {
     "bounds": BOUNDS,
     "profile": BOUNDS | {"bounds"},
     "runs": RUNS,
-    "library": RUNS | {"runs"},
-    "perf": RUNS | {"runs", "library"},
-    "cli": RUNS | {"runs", "library", "perf", "perf/bench"},
+    "library": LIBRARY,
+    "perf": LIBRARY | {"library"},
+    "cli": LIBRARY | {"library", "perf", "perf/bench"},
     "python": set(),
 }
 MAY_INCLUDE["perf/bench"] = set(MAY_INCLUDE)

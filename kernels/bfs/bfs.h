@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/rooms.h"
+#include "disk/memory_budget.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"
@@ -35,6 +36,11 @@ class Bfs {
   static constexpr std::uint64_t kPush = 0, kPull = 1;
 
   enum class Parents { none, any, smallest };
+  /// Returns what parents take of memory, beside levels and lists.
+  static constexpr disk::VertexBytes parent_bytes(Parents parents) noexcept {
+    return {parents == Parents::none ? 0 : sizeof(PlainId),
+            parents == Parents::smallest ? sizeof(Reached) : 0};
+  }
 
   /// Sums over all processes. They decide whether the next superstep pulls or pushes.
   struct State {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "edgewire/graph.h"
+#include "frontier/boundary.h"
 #include "graph/file/format.h"
 
 namespace edgewire::bounds {
@@ -17,17 +18,16 @@ namespace {
 
 /// The program itself takes so many bytes with one worker, before it has any part of a graph.
 constexpr std::uint64_t kFrontierProgram = 3'100'000;
-/// The vertices of one owner whose boundary vertices are found together, and the bytes for them (Boundary).
-constexpr std::uint64_t kBlockVertices = 64, kBlockBytes = 16;
 
+using frontier::Boundary;
 using kernels::ShareBytes;
 
-constexpr ShareBytes kBoundary{.boundary = 4, .told = 4};
-constexpr ShareBytes kKnownRows{.owned = 8, .edge = 4};
+constexpr ShareBytes kBoundary{.boundary = Boundary::kVertexBytes, .told = Boundary::kToldBytes};
+constexpr ShareBytes kKnownRows{.owned = sizeof(std::uint64_t), .edge = sizeof(KnownNumber)};
 
 std::uint64_t blocks(const GraphShares& graph, const ProcessShare& share) {
-  return kBlockBytes *
-         std::min(share.boundary + share.owned / kBlockVertices, graph.vertices / kBlockVertices);
+  return Boundary::kBlockBytes * std::min(share.boundary + share.owned / Boundary::kBlockVertices,
+                                          graph.vertices / Boundary::kBlockVertices);
 }
 
 /// Returns the share of a process that has the sources of its in-edges at its boundary.
@@ -126,12 +126,6 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
   share.boundary_both = share.told_both =
       symmetric ? share.boundary : at_boundary(2 * static_cast<double>(share.edges));
   return {vertices, edges, symmetric, std::vector<ProcessShare>(static_cast<std::size_t>(processes), share)};
-}
-
-disk::VertexBytes vertex_bytes(std::string_view kernel) {
-  const ShareBytes bytes = kernels::descriptor_of(kernel).memory.symmetric + kBoundary;
-  constexpr std::uint64_t kFewBlocks = 1;
-  return {bytes.owned, bytes.boundary + bytes.told + kFewBlocks};
 }
 
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares) {

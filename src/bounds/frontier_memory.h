@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "disk/memory_budget.h"
 #include "edgewire/graph.h"
 #include "kernels/descriptor.h"
 #include "partition/ownership.h"
@@ -34,10 +33,6 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
 /// over: nobody knows beforehand how many there are. `kernel`: one that follows a frontier; else throws
 /// UsageError.
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares);
-
-/// Returns what a process keeps of a vertex while rows are on disks, for `bfs`, `sssp`, `wcc` and `bc`, with
-/// the boundary where there are several processes. Otherwise it is as frontier_memory().
-disk::VertexBytes vertex_bytes(std::string_view kernel);
 
 /// Returns such estimates as text for people, ending with a newline.
 std::string memory_text(std::string_view kernel, const std::vector<GraphShares>& estimates);

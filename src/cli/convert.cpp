@@ -17,13 +17,13 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
-#include "cli/load_watch.h"
 #include "cli/option.h"
 #include "graph/file/vertex_names.h"
 #include "launch/packing.h"
 #include "options/files.h"
 #include "process/interrupt.h"
 #include "profile/job_profile.h"
+#include "profile/load_watch.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
@@ -266,17 +266,18 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   if (options.temp.empty()) options.temp = std::filesystem::absolute(settings.output).parent_path().string();
   options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap, kLeastMemory);
   shuffle::LoadJob* started = nullptr;
-  std::optional<LoadWatch>* watched = nullptr;
+  std::optional<profile::LoadWatch>* watched = nullptr;
   options.started = [&] {
     auto paths = settings.inputs;
     paths.insert(paths.end(),
                  {options.temp, std::filesystem::absolute(settings.output).parent_path().string()});
-    watched->emplace(bootstrap, started->process(), paths, settings.job, "edges");
+    watched->emplace(bootstrap, started->process(), paths, profile_options(settings.job, {"step", "edges"}),
+                     settings.job.profiled());
   };
   options.step_done = [&](const char* step) { (*watched)->end_step(step); };
   shuffle::LoadJob job(bootstrap, options);
   started = &job;
-  std::optional<LoadWatch> watch;  // looks at the job, so it goes first
+  std::optional<profile::LoadWatch> watch;  // looks at the job, so it goes first
   watched = &watch;
   auto reading = settings.how;
   reading.workers = options.process.workers;

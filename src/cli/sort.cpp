@@ -15,14 +15,13 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/job_options.h"
-#include "cli/load_watch.h"
 #include "cli/option.h"
 #include "launch/packing.h"
 #include "options/files.h"
 #include "options/kernels.h"
 #include "process/interrupt.h"
-#include "profile/balance.h"
 #include "profile/job_profile.h"
+#include "profile/load_watch.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"
@@ -203,13 +202,14 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
     check_profile_files(settings.job);
     options.progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
-  LoadWatch* told = nullptr;
+  profile::LoadWatch* told = nullptr;
   options.step_done = [&told](const char* step) { told->end_step(step); };
   shuffle::SortJob job(bootstrap, options);
   auto paths = settings.inputs;
   paths.insert(paths.end(), {settings.temp, settings.output});
-  LoadWatch watch(bootstrap, job.process(), paths, settings.job,
-                  "records");  // looks at the job, so it goes first
+  profile::LoadWatch watch(bootstrap, job.process(), paths,
+                           profile_options(settings.job, {"step", "records"}),
+                           settings.job.profiled());  // looks at the job, so it goes first
   told = &watch;
   std::optional<process::InterruptLine> interrupt_line;
   if (first) interrupt_line.emplace();

@@ -37,6 +37,11 @@ using IdsOf = std::function<std::span<const VertexId>(LocalNumber local, std::ve
 /// for several.
 class Boundary {
  public:
+  /// The bytes for each boundary vertex, for each process that knows an owned vertex, and for a block of
+  /// vertices of one owner of which this process knows any.
+  static constexpr std::uint64_t kVertexBytes = sizeof(LocalNumber), kToldBytes = sizeof(LocalNumber),
+                                 kBlockVertices = 64, kBlockBytes = 16;
+
   /// The numbers of vertices, with the ownership looked up once.
   template <class Scheme>
   struct Known {
@@ -104,12 +109,13 @@ class Boundary {
   KnownNumber number(VertexId v) const noexcept { return number(ownership_.home(v)); }
 
  private:
-  static constexpr std::size_t kBits = 64, kGroup = kBits * kBits;
+  static constexpr std::size_t kBits = kBlockVertices, kGroup = kBits * kBits;
   /// 64 vertices of one owner, some of which are known: which ones, and the number of the first one.
   struct Block {
     std::uint64_t bits = 0;
     std::uint32_t before = 0;
   };
+  static_assert(sizeof(Block) == kBlockBytes);
   /// 64 times as many: which blocks there are, and the index of the first one.
   struct Group {
     std::uint64_t blocks = 0;

@@ -20,6 +20,7 @@
 #include "disk/memory_budget.h"
 #include "disk/segment_file.h"
 #include "edgewire/graph.h"
+#include "frontier/boundary.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "topology/worker_pool.h"
@@ -36,12 +37,13 @@ struct RowDisks {
   bool weighted = false;               ///< rows come with their weights
   disk::VertexBytes kernel{};          ///< what the kernel keeps of a vertex
 
-  /// Returns what memory is left beside so many vertices. They take what the kernel keeps of them, and where
-  /// rows are: 12 bytes of the index and 8 of the mapped graph. Throws Error where their memory does not
-  /// suffice.
+  /// Returns what memory is left beside so many vertices. They take what the kernel keeps of them, and what
+  /// the job keeps: for owned ones 12 bytes of the index and 8 of the mapped graph, for others their place in
+  /// the boundary. Throws Error where their memory does not suffice.
   disk::MemoryBudget budget(const disk::VertexCounts& vertices) const {
-    constexpr std::uint64_t kPlaces = 20;
-    return {memory_bytes, {kernel.owned + kPlaces, kernel.other}, vertices};
+    constexpr std::uint64_t kPlaces = 20, kOfBlocks = 1;
+    constexpr std::uint64_t kBoundary = Boundary::kVertexBytes + Boundary::kToldBytes + kOfBlocks;
+    return {memory_bytes, {kernel.owned + kPlaces, kernel.other + kBoundary}, vertices};
   }
 };
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "bounds/frontier_memory.h"
 #include "kernels/bc/bc.h"
 #include "kernels/bc/by_source.h"
 #include "kernels/check/check.h"
+#include "kernels/descriptor.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
@@ -37,7 +37,7 @@ class BcKernel : public VertexKernel<double> {
                        asked_.endpoints ? ", endpoints" : "", asked_.normalized ? ", normalized" : "");
   }
   bool weighted() const override { return asked_.weighted; }
-  disk::VertexBytes vertex_bytes() const override { return bounds::vertex_bytes("bc"); }
+  disk::VertexBytes vertex_bytes() const override { return kernels::vertex_bytes(name()); }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
     return apart_ =

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "bounds/frontier_memory.h"
 #include "kernels/bfs/answer.h"
 #include "kernels/bfs/bfs.h"
 #include "kernels/bfs/by_source.h"
 #include "kernels/check/check.h"
+#include "kernels/descriptor.h"
 #include "launch/packing.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"
@@ -34,10 +34,8 @@ class BfsKernel : public FrontierKernel {
                        asked_.deterministic ? ", deterministic" : "");
   }
   disk::VertexBytes vertex_bytes() const override {
-    auto bytes = bounds::vertex_bytes("bfs");
-    if (needs_parents()) bytes.owned += sizeof(PlainId);
-    if (asked_parents() == Bfs::Parents::smallest) bytes.other += 2 * sizeof(PlainId);
-    return bytes;
+    const auto bytes = kernels::vertex_bytes(name()), parents = Bfs::parent_bytes(asked_parents());
+    return {bytes.owned + parents.owned, bytes.other + parents.other};
   }
   std::vector<std::string> runs() const override { return sources_.names; }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {

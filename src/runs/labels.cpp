@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "bounds/frontier_memory.h"
 #include "kernels/cdlp/cdlp.h"
 #include "kernels/check/check.h"
+#include "kernels/descriptor.h"
 #include "kernels/scc/scc.h"
 #include "kernels/wcc/wcc.h"
 #include "runs/frontier_kernel.h"
@@ -55,7 +55,7 @@ class WccKernel : public ComponentKernel<kernels::Wcc> {
  public:
   WccKernel() : ComponentKernel("wcc") {}
 
-  disk::VertexBytes vertex_bytes() const override { return bounds::vertex_bytes("wcc"); }
+  disk::VertexBytes vertex_bytes() const override { return kernels::vertex_bytes(name()); }
   std::string phase(const frontier::Superstep& one) const override {
     return kernels::kWccPhases.at(one.kind);
   }

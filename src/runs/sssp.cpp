@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "bounds/frontier_memory.h"
 #include "kernels/check/check.h"
 #include "kernels/delta_stepping.h"
+#include "kernels/descriptor.h"
 #include "kernels/path.h"
 #include "kernels/sssp/sssp.h"
 #include "options/kernels.h"
@@ -53,7 +53,7 @@ class SsspKernel : public VertexKernel<Distance> {
   }
   std::size_t record_bytes() const override { return kernels::DeltaStepping<Distance>::kRecordBytes; }
   bool weighted() const override { return !asked_.unit_weights; }
-  disk::VertexBytes vertex_bytes() const override { return bounds::vertex_bytes("sssp"); }
+  disk::VertexBytes vertex_bytes() const override { return kernels::vertex_bytes("sssp"); }
   /// Chooses delta, and checks the weights.
   void prepare(frontier::Job& job, const RunOptions&) override {
     program_.emplace(job, asked_.delta, asked_.unit_weights);

@@ -3,16 +3,21 @@
 import functools
 import gzip
 import json
+import os
 import pathlib
 import re
+import subprocess
 import tomllib
 
 import numpy as np
 import pytest
 
+from every_command import KERNELS
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "perf/README.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([*(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "perf/README.md", "perf/results/README.md")), *ROOT.glob("docs/*.md")])
 README_LINES = 130
+LINE_WIDTH = 160
 DESKTOP = ROOT / "examples/debian-desktop.tsv.gz"
 
 
@@ -119,14 +124,16 @@ def test_readme_shows_its_highest_ranks(highest):
     assert re.search(r"[\s,#]+".join(re.escape(name) for name, _ in highest), readme), highest
 
 
-def test_the_table_of_kernels_has_their_options(edgewire):
-    """The column `options` of docs/kernels.md names all options of a kernel's own, and none that it has not."""
-    table = [re.split(r"(?<!\\)\|", line)[1:-1] for line in (ROOT / "docs/kernels.md").read_text().splitlines() if re.match(r"\| \[?`\w+`", line)]
-    table = {re.findall(r"\w+", row[0])[0]: set(re.findall(r"--[a-z0-9-]+", row[4])) for row in table if len(row) == 6}
-    assert len(table) == 11
-    for kernel, named in table.items():
-        groups = dict(re.findall(r"^(\w.*):\n((?:  .*\n|\n(?=  ))+)", edgewire.ok("help", kernel), re.M))
-        options = {group: set(re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text, re.M)) for group, text in groups.items()}
-        shared = {"--output", "--top", "--processes", "--labels", "--verbose", "--direction"}  # by all, or by all that are dense
-        own = options.get("Kernel", set()) | options["Most used"] - shared
-        assert own <= named <= set().union(*options.values()), (kernel, own ^ named)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_fit_a_screen(page):
+    assert [f"{number}: {len(line)}" for number, line in enumerate(page.read_text().splitlines(), start=1) if len(line) > LINE_WIDTH] == []
+
+
+def test_the_lists_of_options_are_those_of_the_program(edgewire):
+    """docs/kernels.md: every kernel is in its table, and has a section with its own options, as the help of the program explains them."""
+    page = (ROOT / "docs/kernels.md").read_text()
+    assert sorted(re.findall(r"^\| \[`(\w+)`\]\(#\1\) \|", page, re.M)) == sorted(KERNELS)
+    assert sorted(re.findall(r"^### (\w+)$(?=(?:\n(?!###).*)*\n<!-- options of \1 -->$)", page, re.M)) == sorted(KERNELS)
+    checked = subprocess.run([ROOT / "tools/option-lists", "--check"], env={**os.environ, "EDGEWIRE": str(edgewire.program)},
+                             capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr

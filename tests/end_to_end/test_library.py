@@ -25,8 +25,8 @@ def installed(tmp_path_factory):
 
 @pytest.fixture
 def example(installed, tmp_path):
-    """example(name, arguments...): builds examples/NAME.cpp as docs/kernels.md says, where the library is installed, and runs it. The
-    environment has nothing of it but what `make install` has said."""
+    """example(name, arguments...): builds examples/NAME.cpp as docs/write-a-kernel.md says, where the library is installed, and runs it.
+    The environment has nothing of it but what `make install` has said."""
     _, environment = installed
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     _, build, _ = written()
@@ -41,8 +41,8 @@ def example(installed, tmp_path):
 
 
 def written():
-    """The lines of docs/kernels.md that make a graph, build a kernel of one's own and run it."""
-    lines, = re.findall(r"this builds and runs it:\n\n```sh\n(.*?)```", (ROOT / "docs/kernels.md").read_text(), re.S)
+    """The lines of docs/write-a-kernel.md that make a graph, build a kernel of one's own and run it."""
+    lines, = re.findall(r"this builds and runs it:\n\n```sh\n(.*?)```", (ROOT / "docs/write-a-kernel.md").read_text(), re.S)
     return lines.splitlines()
 
 
@@ -64,7 +64,7 @@ def test_the_example_builds_against_the_installed_library(edgewire, example, tmp
 
 
 def test_a_kernel_of_ones_own(edgewire, example, installed, tmp_path):
-    """Katz centrality, beside the solution of its linear equations; and all lines of docs/kernels.md."""
+    """Katz centrality, beside the solution of its linear equations; and all lines of docs/write-a-kernel.md."""
     rng = np.random.default_rng(7)
     edges = rng.integers(0, 300, (2000, 2))
     (tmp_path / "g.txt").write_text("".join(f"{s} {t}\n" for s, t in edges))

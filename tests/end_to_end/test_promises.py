@@ -26,7 +26,7 @@ def pieces_of(name, pattern):
 
 
 def pieces_that_run(named):
-    """The pieces that run what a cell of the table names, and the names that mean nothing."""
+    """The pieces that run the tests that a promise names, and the names that mean nothing."""
     found, unknown, file = set(), [], None
     for name, following in zip(named, [*named[1:], ""]):
         if name.endswith((".cpp", ".py")) and not any((ROOT / "tests" / folder / name).exists() for folder in ("unit", "fuzz", "end_to_end", "..")):
@@ -48,8 +48,9 @@ def pieces_that_run(named):
 
 
 def test_each_promise_is_shown_by_the_tests_and_pieces_that_it_names():
-    rows = [line.strip("| \n").split(" | ") for line in (ROOT / "docs/promises.md").read_text().splitlines() if line.startswith("| ")][2:]
-    assert len(rows) > 40 and all(len(row) == 4 for row in rows), [row for row in rows if len(row) != 4]
-    for what, _, tests, pieces in rows:
+    page = (ROOT / "docs/promises.md").read_text()
+    promises = re.findall(r"^- \*\*(.+?)\*\*.+?^  Tests \((.+?)\): (.+?)\n(?=- |\n)", page, re.DOTALL | re.MULTILINE)
+    assert len(promises) == len(re.findall(r"^- \*\*", page, re.MULTILINE)) > 40
+    for what, pieces, tests in promises:
         found, unknown = pieces_that_run(re.findall(r"`([^`]+)`", tests))
         assert not unknown and found == set(re.findall(r"`([^`]+)`", pieces)), (what, found, unknown)

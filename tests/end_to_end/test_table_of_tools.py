@@ -22,7 +22,7 @@ from processes import LIMIT_S, PATIENCE_S
 from terminals import BAR, on_terminal, to_end, until
 
 PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs/kernels.md").read_text()
-SECTION = PAGE.partition("\n# Every kernel has every tool\n")[2].partition("\n# ")[0]
+SECTION = PAGE.partition("\n## Every kernel has every tool\n")[2].partition("\n## ")[0]
 LINES = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in SECTION.splitlines() if line.startswith("|")]
 TOOLS = LINES[0][1:]
 CELLS = {row[0]: dict(zip(TOOLS, row[1:])) for row in LINES[2:]}

@@ -224,7 +224,6 @@ TEST_CASE("options of tasks, of generators and of a start") {
                                  {[](auto& o) { o.peer_timeout_s = 0; }, "--peer-timeout"},
                                  {[](auto& o) { o.start_timeout_s = kNan; }, "--start-timeout"},
                                  {[](auto& o) { o.port = -1; }, "--port"},
-                                 {[](auto& o) { o.launcher = "slurm"; }, "--launcher"},
                                  {[](auto& o) { o.link_bits_per_s = 1; }, "--rate"},
                                  {[](auto& o) { o.hosts_file = "/no/such"; }, "/no/such"}},
                                 [&](const auto& options) { launch::start(options, nothing); });

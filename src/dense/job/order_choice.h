@@ -28,7 +28,8 @@ struct OrderCaches {
 /// Sources that fit into the last cache cost little when they are read again for each group, so a group's
 /// accumulators stay in half of the second one. Other sources come from memory once for each group. Then
 /// groups are larger, and their accumulators take half of the worker's share of the last cache. (Zen 4,
-/// Kronecker 24: groups of 2 to 8 columns took the same time, larger ones more. Xeon: docs/measured.md.)
+/// Kronecker 24: groups of 2 to 8 columns took the same time, larger ones more. Xeon:
+/// perf/results/README.md.)
 std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
                              std::uint64_t column_bytes) noexcept;
 
