@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::transport {
 class Health;
 }
@@ -132,3 +134,5 @@ void prepare_to_fork();
 void leave_out_parents_memory();
 
 }  // namespace edgewire::launch
+
+#pragma GCC visibility pop

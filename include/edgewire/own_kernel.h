@@ -20,6 +20,8 @@
 #include "edgewire/options.h"
 #include "edgewire/program.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// What a kernel is asked for: an option of its command.
@@ -159,3 +161,5 @@ Result<Value> run_kernel(launch::Bootstrap& bootstrap, const graph::GraphFile& g
 int run_command_line(int argc, char** argv, const std::vector<OwnKernel>& kernels = {});
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -21,6 +21,8 @@
 #include "edgewire/launch.h"
 #include "edgewire/options.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// One process's part of a job that passes over all edges: its edges, its workers and its link. A job of
@@ -216,3 +218,5 @@ class OwningRun final : private ProgramOwner<P>, public DenseRun<P> {
 }  // namespace detail
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 // without one.
 #pragma once
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// Says whether a program tells edges apart by their weights.
@@ -28,3 +30,5 @@ template <class P>
 }
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -20,6 +20,8 @@
 #include "edgewire/detail/page_vector.h"
 #include "edgewire/detail/tile.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// A cell is a strip of sources x a column. It is thin if it has fewer edges than this for each source.
@@ -83,3 +85,5 @@ class Bins {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include "edgewire/options.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// Rounds non-negative values to 16 bits: bf16 (8 bits of exponent, 7 of mantissa), f16 (5 and 10; IEEE 754
@@ -48,3 +50,5 @@ class Codec {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// The micro-architecture levels of the x86-64 psABI. All code but the hot loops is compiled for v2.
@@ -67,3 +69,5 @@ auto run_scalar_for_cpu(const Work& work) {
 }
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// The sums of a program over all vertices, which it needs in the next iteration: a struct of at most so many
@@ -40,3 +42,5 @@ struct IterationRecord {
 };
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

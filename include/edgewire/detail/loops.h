@@ -12,6 +12,8 @@
 #include "edgewire/detail/slots.h"
 #include "edgewire/detail/tile_order.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// An array with an element for each owned vertex, and perhaps more behind these; where it is read by all, of
@@ -73,3 +75,5 @@ class Loops : public SlotLoops {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// The place where memory starts: with a page, or at a place within one.
@@ -61,3 +63,5 @@ std::size_t whole_pages(std::size_t bytes) noexcept;
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept;
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 
 #include "edgewire/detail/memory.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 template <class T>
@@ -52,3 +54,5 @@ template <class T>
 using PageVector = std::vector<T, PageAllocator<T>>;
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -18,6 +18,8 @@
 #include "edgewire/detail/sweep.h"
 #include "edgewire/detail/tile.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// A program is a class with
@@ -259,3 +261,5 @@ class ProgramLoops final : public Loops {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

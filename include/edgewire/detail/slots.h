@@ -13,6 +13,8 @@
 #include "edgewire/detail/codec.h"
 #include "edgewire/numbering.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// The pair that is sent where ids are sent. `id` is the LocalNumber at the receiver. It is packed, so that
@@ -261,3 +263,5 @@ std::uint64_t add_pairs(const ArrivedPairs& slots, typename P::Accumulator* accu
 }
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include "edgewire/detail/tile_order.h"
 #include "edgewire/detail/weighted_sum.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// The part of a program that a sweep needs:
@@ -184,3 +186,5 @@ void sweep_group(const Tiles& tiles, const TileOrder& order, std::size_t group, 
 }
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "edgewire/detail/memory.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 inline constexpr std::uint32_t kColumnWidth = 65536;  ///< most destinations of a column: 16 bits address them
@@ -82,3 +84,5 @@ class Tiles {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include "edgewire/detail/tile.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// A tile consists of
@@ -93,3 +95,5 @@ inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
 bool are_tiles(std::span<const std::uint16_t> words, std::uint64_t sources, std::uint32_t width) noexcept;
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

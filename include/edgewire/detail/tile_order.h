@@ -11,6 +11,8 @@
 #include "edgewire/detail/bins.h"
 #include "edgewire/detail/tile.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 enum class Order { strips, hilbert, bins };
@@ -71,3 +73,5 @@ class TileOrder {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

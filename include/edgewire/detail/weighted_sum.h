@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// The sum of messages times the weights of their edges. `Offered`: float or double.
@@ -43,3 +45,5 @@ struct EdgesOf<P> {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop
