@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "edgewire/detail/weighted_sum.h"
 #include "edgewire/graph.h"
 #include "edgewire/kernels.h"

@@ -1,6 +1,7 @@
 // The loops of our programs, which are compiled once, with all optimization.
 #pragma once
 
+#include "base/rooms.h"
 #include "edgewire/program.h"
 #include "kernels/pagerank.h"
 #include "kernels/ppr.h"
@@ -10,15 +11,15 @@ namespace edgewire {
 
 extern template class engine::ProgramLoops<kernels::PageRank<float>>;
 extern template class engine::ProgramLoops<kernels::PageRank<double>>;
-extern template class job::DenseRun<kernels::PageRank<float>>;
-extern template class job::DenseRun<kernels::PageRank<double>>;
+extern template class DenseRun<kernels::PageRank<float>>;
+extern template class DenseRun<kernels::PageRank<double>>;
 extern template class engine::ProgramLoops<kernels::Ppr<float>>;
 extern template class engine::ProgramLoops<kernels::Ppr<double>>;
-extern template class job::DenseRun<kernels::Ppr<float>>;
-extern template class job::DenseRun<kernels::Ppr<double>>;
+extern template class DenseRun<kernels::Ppr<float>>;
+extern template class DenseRun<kernels::Ppr<double>>;
 extern template class engine::ProgramLoops<kernels::Spmv<float>>;
 extern template class engine::ProgramLoops<kernels::Spmv<double>>;
-extern template class job::DenseRun<kernels::Spmv<float>>;
-extern template class job::DenseRun<kernels::Spmv<double>>;
+extern template class DenseRun<kernels::Spmv<float>>;
+extern template class DenseRun<kernels::Spmv<double>>;
 
 }  // namespace edgewire

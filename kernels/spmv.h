@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "base/rooms.h"
 #include "edgewire/detail/weighted_sum.h"
 #include "edgewire/graph.h"
 

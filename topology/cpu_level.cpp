@@ -1,4 +1,5 @@
 #include "edgewire/detail/cpu_level.h"
+#include "base/rooms.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace edgewire::topology {
+namespace edgewire::detail {
 namespace {
 
 constexpr std::string_view kPrefix = "x86-64-";
@@ -68,4 +69,4 @@ CpuLevel cpu_level() {
   return level;
 }
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail

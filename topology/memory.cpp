@@ -1,4 +1,5 @@
 #include "edgewire/detail/memory.h"
+#include "base/rooms.h"
 
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -10,7 +11,11 @@
 #include "base/error.h"
 #include "topology/page_nodes.h"
 
-namespace edgewire::topology {
+namespace edgewire::detail {
+
+using topology::kHugePageBytes;
+using topology::page_bytes;
+using topology::place_pages;
 namespace {
 
 constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
@@ -113,4 +118,4 @@ void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
   if (node >= 0) place_pages({{begin, bytes - before}, {&node, 1}});
 }
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "edgewire/detail/cpu_level.h"
 
 namespace edgewire::topology {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "base/seconds.h"
 #include "edgewire/detail/memory.h"
 #include "transport/transport.h"

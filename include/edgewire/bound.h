@@ -9,6 +9,8 @@
 #include "edgewire/options.h"
 #include "edgewire/progress.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// What to count. No list is empty but `rates`.
@@ -49,3 +51,5 @@ struct Bound {
 Bound bound(const graph::GraphFile& graph, const BoundOptions& options = {});
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include "edgewire/graph.h"
 #include "edgewire/progress.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 // All functions throw UsageError when an option makes no sense, and Error with path and place (line and
@@ -101,3 +103,5 @@ GraphSummary generate_uniform(const std::string& output, std::uint64_t vertices,
 std::vector<std::string> names_of(const graph::GraphFile& graph, std::span<const VertexId> vertices);
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

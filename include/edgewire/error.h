@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// Something named in the message went wrong: a file and byte offset, an option's value, a peer or a
@@ -19,3 +21,5 @@ class UsageError : public Error {
 };
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -28,6 +28,8 @@
 #include "edgewire/numbering.h"
 #include "edgewire/options.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 namespace detail {
@@ -397,3 +399,5 @@ requires(std::is_trivially_copyable_v<Value> &&
 };
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "edgewire/progress.h"
 #include "edgewire/weights.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// Ids of vertices, as they lie in memory.
@@ -189,3 +191,5 @@ class Row {
 };
 
 }  // namespace edgewire::graph
+
+#pragma GCC visibility pop

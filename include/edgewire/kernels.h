@@ -12,6 +12,8 @@
 #include "edgewire/launch.h"
 #include "edgewire/options.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// What a run took, at rank 0; elsewhere only zeros.
@@ -204,3 +206,5 @@ inline Result<std::uint64_t> tc(const graph::GraphFile& graph, const TcOptions& 
 }
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::transport {
 class Health;
 }
@@ -102,7 +104,7 @@ struct LaunchOptions {
   int port = 0;                       ///< of host-list lines that name none; 0: kDefaultPort
   double peer_timeout_s = 10;         ///< a peer that is silent for so long is lost
   double start_timeout_s = 30;        ///< time within which all processes that are not forked here must start
-  bool launcher = true;               ///< join the processes of Slurm or mpirun, if it has started this one
+  bool join_launcher = true;          ///< join the processes of Slurm or mpirun, if it has started this one
   std::string interface;  ///< of a host list or launcher: names or networks ("10.0.0.0/24"), with commas, of
                           ///< the interfaces to use
 };
@@ -132,3 +134,5 @@ void prepare_to_fork();
 void leave_out_parents_memory();
 
 }  // namespace edgewire::launch
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 #ifndef EDGEWIRE_ID_BITS
@@ -126,3 +128,5 @@ std::span<const N> numbered(std::span<const typename N::Value> numbers) noexcept
 }
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

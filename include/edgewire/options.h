@@ -7,6 +7,8 @@
 
 #include "edgewire/progress.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// What carries bytes between the processes of a job.
@@ -97,3 +99,5 @@ struct JobOptions {
 };
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

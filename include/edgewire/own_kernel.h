@@ -20,6 +20,8 @@
 #include "edgewire/options.h"
 #include "edgewire/program.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// What a kernel is asked for: an option of its command.
@@ -50,7 +52,7 @@ struct OwnProgram {
   bool has_goal = false;       ///< it ends where P::done() says so
   /// Looks at the program and at the totals of the last iteration, in each process. It throws Error where
   /// values mean nothing; or it is empty. Values that are no numbers (NaN) are refused in any case.
-  typename job::DenseRun<P>::Ended ended{};
+  typename DenseRun<P>::Ended ended{};
   /// Returns the values of all vertices after so many iterations, by other code, for `verify`; or it is
   /// empty, and nobody can verify the kernel. The graph has the direction of P.
   std::function<std::vector<double>(const graph::GraphFile& graph, int iterations)> expected{};
@@ -79,7 +81,7 @@ namespace detail {
 /// An OwnProgram of any type.
 struct AnyProgram {
   OwnWords words;
-  std::function<std::unique_ptr<job::AnyRun<double>>(job::DenseJob&)> start;
+  std::function<std::unique_ptr<detail::AnyRun<double>>(DenseJob&)> start;
   int iterations;
   bool has_goal;
   bool uses_weights, needs_weights;  ///< where the graph has some, and in any case
@@ -116,17 +118,17 @@ detail::AnyProgram own_kernel(const OwnProgram<P>& own) {
   static_assert(kMessageBytes == 4 || kMessageBytes == 8, "messages have 4 or 8 bytes");
   auto direction = graph::Direction::out;
   if constexpr (requires { P::direction; }) direction = P::direction;
-  std::function<std::unique_ptr<job::AnyRun<double>>(job::DenseJob&)> start;
+  std::function<std::unique_ptr<detail::AnyRun<double>>(DenseJob&)> start;
   if (own.program)
-    start = [make = own.program, ended = own.ended](job::DenseJob& job) {
-      return std::make_unique<job::OwningRun<P>>(job, make(), ended);
+    start = [make = own.program, ended = own.ended](DenseJob& job) {
+      return std::make_unique<detail::OwningRun<P>>(job, make(), ended);
     };
   return {.words = own.words,
           .start = start,
           .iterations = own.iterations,
           .has_goal = own.has_goal,
-          .uses_weights = tiles::kUsesWeights<P>,
-          .needs_weights = tiles::kNeedsWeights<P>,
+          .uses_weights = detail::kUsesWeights<P>,
+          .needs_weights = detail::kNeedsWeights<P>,
           .doubles = kMessageBytes == 8,
           .direction = direction,
           .expected = own.expected,
@@ -159,3 +161,5 @@ Result<Value> run_kernel(launch::Bootstrap& bootstrap, const graph::GraphFile& g
 int run_command_line(int argc, char** argv, const std::vector<OwnKernel>& kernels = {});
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

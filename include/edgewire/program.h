@@ -1,5 +1,5 @@
 // Runs a program over all edges of a graph, iteration by iteration. A program is a class that says what
-// happens at a vertex and along an edge; engine::ProgramLoops says what it has.
+// happens at a vertex and along an edge; detail::ProgramLoops says what it has.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,9 @@
 #include "edgewire/launch.h"
 #include "edgewire/options.h"
 
-namespace edgewire::job {
+#pragma GCC visibility push(default)
+
+namespace edgewire {
 
 /// One process's part of a job that passes over all edges: its edges, its workers and its link. A job of
 /// several processes runs once; another run needs another job.
@@ -35,20 +37,23 @@ std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const gra
 /// Returns the vertices that this process owns, in the order in which DenseRun has their values.
 std::span<const VertexId> owned_vertices(const DenseJob& job) noexcept;
 
-struct RunOptions {
+/// How long to iterate.
+struct IterateOptions {
   int iterations = 20;    ///< in all, with those that were done before resume(); the same in all processes
   bool has_goal = false;  ///< ask the program after each iteration whether it is done
   std::function<void(int done)> progress{};  ///< told of all iterations that are done
 };
+
+namespace detail {
 
 // DenseRun alone calls these: they are what it needs of a job.
 
 /// The edges of a process: what ProgramLoops takes.
 struct JobEdges {
   std::uint32_t owned;  ///< vertices of the process
-  const tiles::Tiles& tiles;
-  const tiles::TileOrder& order;
-  std::span<const tiles::Tiles> mirror_tiles;
+  const Tiles& tiles;
+  const TileOrder& order;
+  std::span<const Tiles> mirror_tiles;
 };
 /// Throws UsageError where a program needs weights of edges, and the job was made without them.
 JobEdges edges_of(const DenseJob& job, bool needs_weights);
@@ -57,7 +62,7 @@ void check_direction(const DenseJob& job, graph::Direction direction);
 const graph::GraphFile& graph_of(const DenseJob& job) noexcept;
 bool is_weighted(const DenseJob& job) noexcept;
 /// Asks for the memory of the loops' arrays where it is used.
-void place_arrays(const DenseJob& job, const engine::Loops& loops);
+void place_arrays(const DenseJob& job, const Loops& loops);
 /// The workers of a job, for ProgramLoops::start().
 struct JobWorkers {
   DenseJob& job;
@@ -70,13 +75,15 @@ graph::Row row_of(const DenseJob& job, OwnedIndex index);
 void release_rows(DenseJob& job);
 /// Runs the iterations behind the first `done`. `start`: this process's totals before them. `values`: those
 /// of the loops if they are doubles, else empty. Sets `last` to the totals over all processes.
-std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
-                                               int done, const exchange::Totals& start,
-                                               std::span<const double> values, exchange::Totals& last);
+std::vector<IterationRecord> run_loops(DenseJob& job, Loops& loops, const IterateOptions& options, int done,
+                                       const PackedTotals& start, std::span<const double> values,
+                                       PackedTotals& last);
 /// Writes the values of all vertices, in the order of their ids, to the memory that room(vertices) returns;
 /// at rank 0. `mine`: the values of this process's vertices, `value_bytes` each.
 void gather_bytes(const DenseJob& job, std::span<const std::byte> mine, std::size_t value_bytes,
                   const std::function<std::byte*(std::uint64_t vertices)>& room);
+
+}  // namespace detail
 
 /// Returns the values of all vertices at rank 0, in the order of their ids: [v] is the value of vertex v
 /// (graph::GraphFile::original_id(v) in the input). In other processes it returns nothing. `values`: those of
@@ -85,32 +92,36 @@ void gather_bytes(const DenseJob& job, std::span<const std::byte> mine, std::siz
 template <class Value>
 std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> values) {
   std::vector<Value> all;
-  gather_bytes(job, std::as_bytes(values), sizeof(Value), [&](std::uint64_t vertices) {
+  detail::gather_bytes(job, std::as_bytes(values), sizeof(Value), [&](std::uint64_t vertices) {
     all.resize(vertices);
     return std::as_writable_bytes(std::span(all)).data();
   });
   return all;
 }
 
+namespace detail {
+
 /// A DenseRun of any program whose values are of this type. DenseRun says what the functions do.
 template <class Value>
 class AnyRun {
  public:
   virtual ~AnyRun() = default;
-  virtual void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) = 0;
+  virtual void resume(std::uint64_t done, std::span<const Value> values, const PackedTotals* totals) = 0;
   virtual int resumed_at() const noexcept = 0;
-  virtual std::vector<engine::IterationRecord> iterate(const RunOptions& options) = 0;
+  virtual std::vector<IterationRecord> iterate(const IterateOptions& options) = 0;
   virtual std::span<const Value> values() noexcept = 0;
-  virtual topology::NodeMemory take_values() noexcept = 0;
+  virtual NodeMemory take_values() noexcept = 0;
 };
 
-/// One process's part of a run of program P (see engine::ProgramLoops), which also has start(row), the value
+}  // namespace detail
+
+/// One process's part of a run of program P (see detail::ProgramLoops), which also has start(row), the value
 /// of a vertex before the first iteration, and constant(row). It may have check(graph, weighted), which
 /// throws when the program cannot run on this graph, or with edges that have weights or none. A program that
 /// follows edges against their direction, or both ways, says so: `static constexpr auto direction =
 /// graph::Direction::in`. `job` and `program` outlive it.
 template <class P>
-class DenseRun : public AnyRun<typename P::Value> {
+class DenseRun : public detail::AnyRun<typename P::Value> {
  public:
   using Value = typename P::Value;
   /// Looks at the program and at the totals of the last iteration over all processes. It may throw.
@@ -120,14 +131,15 @@ class DenseRun : public AnyRun<typename P::Value> {
   /// the job's edges do not have, or follows edges in another direction than its graph (graph::view()).
   /// Passes on what check(), start() and constant() throw.
   DenseRun(DenseJob& job, P& program, Ended ended = {})
-      : DenseRun(job, program, edges_of(job, tiles::kNeedsWeights<P>)) {
+      : DenseRun(job, program, detail::edges_of(job, detail::kNeedsWeights<P>)) {
     ended_ = std::move(ended);
   }
 
   /// Goes on after `done` iterations instead of from the start. `values`: of owned_vertices(), in their
   /// order. `totals`: this process's, after them; null: other vertices had them, and the program sums again.
   /// Throws Error when there is no value for each owned vertex.
-  void resume(std::uint64_t done, std::span<const Value> values, const exchange::Totals* totals) override {
+  void resume(std::uint64_t done, std::span<const Value> values,
+              const detail::PackedTotals* totals) override {
     if (values.size() != loops_.values().size())
       throw Error("it has values of " + std::to_string(values.size()) + " vertices, and this process owns " +
                   std::to_string(loops_.values().size()));
@@ -141,10 +153,10 @@ class DenseRun : public AnyRun<typename P::Value> {
 
   /// Runs the iterations that are left. Returns what each one took in this process. Collective. Throws
   /// UsageError when an option makes no sense or the job has run before, and Error when the job fails.
-  std::vector<engine::IterationRecord> iterate(const RunOptions& options) override {
+  std::vector<IterationRecord> iterate(const IterateOptions& options) override {
     std::span<const double> doubles;
     if constexpr (std::is_same_v<Value, double>) doubles = loops_.values();
-    auto iterations = run_loops(job_, loops_, options, done_, start_, doubles, totals_);
+    auto iterations = detail::run_loops(job_, loops_, options, done_, start_, doubles, totals_);
     if (ended_) ended_(program_, totals());
     return iterations;
   }
@@ -155,35 +167,35 @@ class DenseRun : public AnyRun<typename P::Value> {
   /// Collective, see gather_values().
   std::vector<Value> gather() { return gather_values<Value>(job_, values()); }
   /// Returns the memory of values(), which are gone then.
-  topology::NodeMemory take_values() noexcept override { return loops_.take_values(); }
+  detail::NodeMemory take_values() noexcept override { return loops_.take_values(); }
   /// Returns the totals of the last iteration over all processes, after iterate().
-  typename P::Totals totals() const noexcept { return exchange::totals_as<typename P::Totals>(totals_); }
+  typename P::Totals totals() const noexcept { return detail::totals_as<typename P::Totals>(totals_); }
 
  private:
-  DenseRun(DenseJob& job, P& program, const JobEdges& edges)
+  DenseRun(DenseJob& job, P& program, const detail::JobEdges& edges)
       : job_(checked(job, program)),
         program_(program),
         loops_(program, edges.owned, edges.tiles, edges.order, edges.mirror_tiles) {
-    place_arrays(job, loops_);
-    JobWorkers workers{job};
+    detail::place_arrays(job, loops_);
+    detail::JobWorkers workers{job};
     start_ = loops_.start(workers, [&](OwnedIndex i) {
-      const graph::Row row = row_of(job, i);
+      const graph::Row row = detail::row_of(job, i);
       return std::pair(program.start(row), program.constant(row));
     });
-    release_rows(job);
+    detail::release_rows(job);
   }
   static DenseJob& checked(DenseJob& job, const P& program) {
-    if constexpr (requires { P::direction; }) check_direction(job, P::direction);
-    if constexpr (requires { program.check(graph_of(job), true); })
-      program.check(graph_of(job), is_weighted(job));
+    if constexpr (requires { P::direction; }) detail::check_direction(job, P::direction);
+    if constexpr (requires { program.check(detail::graph_of(job), true); })
+      program.check(detail::graph_of(job), detail::is_weighted(job));
     return job;
   }
 
   DenseJob& job_;
   P& program_;
   Ended ended_;
-  engine::ProgramLoops<P> loops_;
-  exchange::Totals start_{}, totals_{};
+  detail::ProgramLoops<P> loops_;
+  detail::PackedTotals start_{}, totals_{};
   int done_ = 0;
 };
 
@@ -194,15 +206,17 @@ struct ProgramOwner {
   P owned;
 };
 
-}  // namespace detail
-
 /// A DenseRun that owns its program.
 template <class P>
-class OwningRun final : private detail::ProgramOwner<P>, public DenseRun<P> {
+class OwningRun final : private ProgramOwner<P>, public DenseRun<P> {
  public:
   /// Throws as DenseRun does.
   OwningRun(DenseJob& job, P program, typename DenseRun<P>::Ended ended = {})
-      : detail::ProgramOwner<P>{std::move(program)}, DenseRun<P>(job, this->owned, std::move(ended)) {}
+      : ProgramOwner<P>{std::move(program)}, DenseRun<P>(job, this->owned, std::move(ended)) {}
 };
 
-}  // namespace edgewire::job
+}  // namespace detail
+
+}  // namespace edgewire
+
+#pragma GCC visibility pop

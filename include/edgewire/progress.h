@@ -5,6 +5,8 @@
 #include <functional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// Says how far one step of a long run has come. Its texts are literals.
@@ -23,3 +25,5 @@ struct Step {
 using Progress = std::function<void(const Step& step)>;
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include "edgewire/launch.h"
 #include "edgewire/options.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// What to sort, and where to. Sizes are in bytes.
@@ -38,3 +40,5 @@ struct SortSummary {
 SortSummary sort(launch::Bootstrap& bootstrap, const SortOptions& options, const JobOptions& job = {});
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

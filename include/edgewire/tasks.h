@@ -22,6 +22,8 @@
 #include "edgewire/launch.h"
 #include "edgewire/options.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::tasks {
 
 class Context;
@@ -323,3 +325,5 @@ class TaskJob {
 };
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::graph {
 
 /// Says how a graph file stores the weights of its edges: the type that holds the weights of the input
@@ -129,3 +131,5 @@ class Weights {
 };
 
 }  // namespace edgewire::graph
+
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"

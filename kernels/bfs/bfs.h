@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "disk/memory_budget.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/frontier.h"

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"

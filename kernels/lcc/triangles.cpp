@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rooms.h"
 #include "edgewire/detail/cpu_level.h"
 #include "kernels/lcc/lcc.h"
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "base/rooms.h"
 #include "edgewire/detail/cpu_level.h"
 #include "edgewire/graph.h"
 #include "frontier/known_values.h"

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 
 namespace edgewire::kernels {

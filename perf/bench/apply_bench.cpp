@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/rooms.h"
 #include "edgewire/detail/program_loops.h"
 #include "kernels/pagerank.h"
 #include "topology/machine.h"
@@ -31,7 +32,7 @@ void apply_pagerank(benchmark::State& state) {
   kernels::PageRank<Offered> program({}, count);
   engine::ProgramLoops loops(program, count, no_edges, order, {});
   topology::WorkerPool pool(topology::place(topology::discover(), 0, 1, 1));
-  const exchange::Totals totals = loops.start(
+  const detail::PackedTotals totals = loops.start(
       pool, [&](std::uint32_t) { return std::pair(program.start_rank(), Offered{1} / Offered{16}); });
   const topology::NodeMemory memory(order.most() * sizeof(double), -1, "accumulators",
                                     topology::Begin::staggered);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/plan/edge_rows.h"
 #include "edgewire/detail/tile.h"
 #include "partition/column_addresses.h"

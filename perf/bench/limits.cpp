@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/rooms.h"
 #include "base/seconds.h"
 #include "edgewire/detail/memory.h"
 

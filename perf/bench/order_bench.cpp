@@ -24,8 +24,10 @@
 
 #include "base/error.h"
 #include "base/median.h"
+#include "base/rooms.h"
 #include "base/seconds.h"
 #include "dense/tiles/build_tiles.h"
+#include "dense/tiles/make_bins.h"
 #include "edgewire/detail/bins.h"
 #include "edgewire/detail/page_vector.h"
 #include "edgewire/detail/sweep.h"
@@ -193,7 +195,7 @@ void compare(const perf::Graph& graph, int workers) {
   sweepers.emplace_back(pool, tiles, tiles::TileOrder(bounds));
   sweepers.emplace_back(pool, tiles, tiles::TileOrder(tiles, group_columns(tiles.columns(), workers)));
   sweepers.emplace_back(pool, tiles,
-                        tiles::TileOrder(tiles, bounds, tiles::Bins(pool, tiles, graph.vertices())));
+                        tiles::TileOrder(tiles, bounds, tiles::make_bins(pool, tiles, graph.vertices())));
   const auto x = make_values(graph);
   const auto expected = plain_sums(graph, x);
   for (Sweeper& sweeper : sweepers) check(sweeper, x.data(), expected);

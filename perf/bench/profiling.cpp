@@ -150,10 +150,10 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   job::DenseOptions options;
   options.process.workers = arguments.workers;
   options.process.transport = arguments.transport;
-  job::DenseJob job(bootstrap, graph, options);
+  DenseJob job(bootstrap, graph, options);
   const auto iterations = static_cast<int>(arguments.block * arguments.blocks);
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
-  job::DenseRun pagerank(job, program);
+  DenseRun pagerank(job, program);
   const auto before = threads();
   profile::Profiler profiler(profile::profiled(bootstrap, job.process()), {.iterations = iterations});
   std::string sampler;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rooms.h"
 #include "base/seconds.h"
 #include "dense/tiles/build_tiles.h"
 #include "edgewire/detail/memory.h"

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/common.h"

@@ -55,7 +55,7 @@ void add_launch_options(CLI::App& command, launch::StartOptions& launch) {
   add(command, opt::port, launch.port);
   add(command, opt::peer_timeout, launch.peer_timeout_s);
   add(command, opt::start_timeout, launch.start_timeout_s);
-  add(command, opt::launcher, launch.launcher);
+  add(command, opt::launcher, launch.join_launcher);
   add(command, opt::interface, launch.interface);
 }
 

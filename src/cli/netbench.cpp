@@ -98,7 +98,7 @@ void add_netbench(CLI::App& app) {
     // The default is for processes of this machine: a host list or a launcher has its own number.
     auto& launch = arguments->launch;
     const bool listed = !launch.hosts_file.empty() || std::getenv("EDGEWIRE_HOSTS") != nullptr;
-    const bool launched = launch.launcher && !launch.local_hosts && launch::find_launcher();
+    const bool launched = launch.join_launcher && !launch.local_hosts && launch::find_launcher();
     if (command->count("--processes") == 0 && (listed || launched)) launch.processes = 1;
     run_job(arguments->launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *arguments); });
   });

@@ -1,6 +1,7 @@
 // This file makes commands of a library caller's own kernels.
 #pragma once
 
+#include "base/rooms.h"
 #include "cli/commands.h"
 #include "edgewire/own_kernel.h"
 

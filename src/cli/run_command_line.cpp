@@ -1,4 +1,5 @@
 // This file runs the program in one process, from its command line to its exit status.
+#include "base/rooms.h"
 #include "edgewire/own_kernel.h"
 
 #include <unistd.h>

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/control_group.h"
+#include "base/rooms.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/common.h"

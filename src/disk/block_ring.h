@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 
 namespace edgewire::disk {

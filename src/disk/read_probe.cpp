@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file_calls.h"
 #include "base/median.h"
+#include "base/rooms.h"
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "edgewire/detail/memory.h"

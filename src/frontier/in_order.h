@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
 #include "edgewire/detail/buckets.h"
 #include "frontier/frontier_workers.h"
 

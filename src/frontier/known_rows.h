@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/numbering.h"
 #include "frontier/boundary.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/rooms.h"
 #include "edgewire/detail/cpu_level.h"
 #include "frontier/known_values.h"
 

@@ -85,7 +85,7 @@ int start(const StartOptions& given, const std::function<void(Bootstrap&)>& job)
     const auto bootstrap = join_hosts(options);
     return run_body(*bootstrap, body);
   }
-  if (options.launcher && !options.local_hosts)
+  if (options.join_launcher && !options.local_hosts)
     if (const auto launcher = find_launcher()) return run_launched(options, *launcher, body);
   if (options.processes > 1 || options.local_hosts) return run_local(options, body);
   const auto bootstrap = alone();

@@ -260,7 +260,8 @@ std::uint64_t next_round() {
                               ? fmt::format("{} started {} processes, but they", launcher.name, launcher.size)
                               : fmt::format("{} started this process, but it and the others", launcher.name);
   throw Error(fmt::format("{} cannot find each other: {}; {}{}", who, cause, launcher.remedy,
-                          opt::launcher.hint(", or {} for runs of their own", "none")));
+                          opt::launcher.hint(", or {} for runs of their own",
+                                             options::in_words_of_face("false", "none", "none"))));
 }
 
 std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& launcher) {
@@ -335,7 +336,7 @@ int run_launched(const StartOptions& options, const Launcher& launcher,
   if (bootstrap == nullptr) {
     watch.reset();
     StartOptions local = options;
-    local.launcher = false;
+    local.join_launcher = false;
     return start(local, body);
   }
   check_alone(bootstrap->size());

@@ -128,7 +128,7 @@ class OwnDenseKernel final : public runs::DenseKernel {
   bool weighted() const override { return weighted_; }
   int iterations() const override { return own_.iterations; }
   bool has_goal() const override { return own_.has_goal; }
-  std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) override { return own_.start(job); }
+  std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) override { return own_.start(job); }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding&) const override {
     kernels::Reference reference;

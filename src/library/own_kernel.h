@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/rooms.h"
 #include "edgewire/own_kernel.h"
 #include "runs/kernel.h"
 

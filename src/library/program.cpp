@@ -1,9 +1,10 @@
 #include "edgewire/program.h"
+#include "base/rooms.h"
 
 #include "dense/job/dense_job.h"
 #include "library/job_options.h"
 
-namespace edgewire::job {
+namespace edgewire {
 
 std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                          const JobOptions& options) {
@@ -11,4 +12,4 @@ std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const gra
   return std::make_shared<DenseJob>(bootstrap, graph, job_options(bootstrap, options));
 }
 
-}  // namespace edgewire::job
+}  // namespace edgewire

@@ -41,7 +41,7 @@ inline constexpr Option peer_timeout{.name = "peer-timeout", .cpp = "LaunchOptio
 inline constexpr Option start_timeout{.name = "start-timeout", .cpp = "LaunchOptions::start_timeout_s",
     .scope = Scope::process, .least = kLeastTimeoutS, .most = kMostTimeoutS,
     .help = "wait this many seconds for all processes of a host list or launcher to start"};
-inline constexpr Option launcher{.name = "launcher", .cpp = "LaunchOptions::launcher",
+inline constexpr Option launcher{.name = "launcher", .cpp = "LaunchOptions::join_launcher",
     .scope = Scope::process, .words = "auto|none",
     .help = "auto joins the processes that srun or mpirun started; none does not"};
 inline constexpr Option interface{.name = "interface", .cpp = "LaunchOptions::interface",

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/graph.h"
 #include "partition/ownership.h"

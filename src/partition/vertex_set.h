@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/rooms.h"
 #include "edgewire/detail/cpu_level.h"
 #include "edgewire/detail/page_vector.h"
 #include "edgewire/numbering.h"

@@ -7,8 +7,8 @@
 
 namespace edgewire::profile {
 
-ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job,
-                      const disk::ReadFigures& disk, std::size_t iterations) {
+ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const DenseJob& job, const disk::ReadFigures& disk,
+                      std::size_t iterations) {
   ProcessFacts facts;
   std::uint64_t edges = job.tiles().edges(), tiles = job.sweep_bytes(), values = 0;
   for (int p = 0; p < bootstrap.size(); ++p) {

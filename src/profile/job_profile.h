@@ -12,8 +12,8 @@ namespace edgewire::profile {
 
 /// Returns the work of this process in an iteration. `disk`: its reads in `iterations`, if tiles are on
 /// disks.
-ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job,
-                      const disk::ReadFigures& disk, std::size_t iterations);
+ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const DenseJob& job, const disk::ReadFigures& disk,
+                      std::size_t iterations);
 /// Returns the work of this process in a superstep: the mean of `steps`, which are those of all runs. `disk`:
 /// its reads in all of them, if rows are on disks. `at_rank_0`: whether only rank 0 has supersteps, which are
 /// those of all processes; each process then counts as having done an equal share. Collective.

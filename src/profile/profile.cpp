@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/rooms.h"
 #include "base/seconds.h"
 #include "edgewire/detail/memory.h"
 #include "launch/packing.h"

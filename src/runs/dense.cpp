@@ -37,7 +37,7 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
 
 /// Sets the frames of verbs and dpdk: packets are as long as the path allows, which only the connected
 /// transport knows.
-void set_own_frames(plan::Volume& volume, const job::DenseJob& job, const plan::Traffic& traffic,
+void set_own_frames(plan::Volume& volume, const DenseJob& job, const plan::Traffic& traffic,
                     plan::ValueSize value) {
   const auto processes = static_cast<std::size_t>(traffic.processes());
   volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
@@ -53,7 +53,7 @@ void set_own_frames(plan::Volume& volume, const job::DenseJob& job, const plan::
   }
 }
 
-void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strategy strategy,
+void set_bound(report::RunReport& report, const DenseJob& job, plan::Strategy strategy,
                plan::Encoding encoding, const std::vector<int>& nodes) {
   const auto value = plan::value_size(strategy, encoding);
   auto volume = plan::volume(job.traffic(), value);
@@ -72,7 +72,7 @@ void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strate
   }
 }
 
-void add_memory(launch::Bootstrap& bootstrap, const job::DenseJob& job, report::RunReport& report) {
+void add_memory(launch::Bootstrap& bootstrap, const DenseJob& job, report::RunReport& report) {
   using Figures = job::MemoryFigures;
   report::Json mine{{"several_nodes", job.memory_figures().several_nodes},
                     {"refusal", topology::policy_refusal()}};
@@ -94,7 +94,7 @@ void add_memory(launch::Bootstrap& bootstrap, const job::DenseJob& job, report::
   }
 }
 
-void set_choices(report::RunReport& report, const job::DenseJob& job, const job::DenseOptions& options) {
+void set_choices(report::RunReport& report, const DenseJob& job, const job::DenseOptions& options) {
   report.strategy = plan::to_name(job.strategy());
   const job::Choices& choices = job.choices();
   report.strategy_reason = choices.strategy_reason;
@@ -111,8 +111,8 @@ void set_choices(report::RunReport& report, const job::DenseJob& job, const job:
 
 /// Returns the report of all processes at rank 0, without the kernel's own parts; elsewhere the report of
 /// this process only. `seconds_total`, `checksum`: those of this process. Collective.
-report::RunReport gather_report(const job::DenseJob& job, const job::DenseOptions& options,
-                                const std::vector<engine::IterationRecord>& mine, double seconds_total,
+report::RunReport gather_report(const DenseJob& job, const job::DenseOptions& options,
+                                const std::vector<IterationRecord>& mine, double seconds_total,
                                 std::uint64_t checksum) {
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
@@ -129,7 +129,7 @@ report::RunReport gather_report(const job::DenseJob& job, const job::DenseOption
       launch::pack(std::vector{DenseFigures{job.sweep_bytes(), job.matching(), job.setup_messages()}}));
   add_memory(bootstrap, job, report);
   for (std::size_t p = 0; p < summaries.size(); ++p) {
-    const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
+    const auto iterations = launch::unpack<IterationRecord>(records[p], p, report.iterations.size());
     for (std::size_t i = 0; i < iterations.size(); ++i) {
       report.iterations[i].seconds = std::max(report.iterations[i].seconds, iterations[i].seconds);
       report.iterations[i].payload_bytes_sent += iterations[i].payload_bytes;
@@ -143,7 +143,7 @@ report::RunReport gather_report(const job::DenseJob& job, const job::DenseOption
   return report;
 }
 
-kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kernel, plan::Encoding encoding) {
+kernels::Rounding rounding_of(const DenseJob& job, const DenseKernel& kernel, plan::Encoding encoding) {
   return {kernel.doubles(), job.bootstrap().size() > 1 ? encoding : plan::Encoding::f32,
           partition::owns_edges(job.choices().ownership) ? 2 : 1};
 }
@@ -197,7 +197,7 @@ void verify(report::RunReport& report, const DenseKernel& kernel, const Asked& a
 }
 
 /// Returns the sum over the values of the owned vertices.
-std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values) {
+std::uint64_t checksum(const DenseJob& job, std::span<const double> values) {
   std::uint64_t sum = 0;
   const auto ids = job.owned().ids();
   for (OwnedIndex i{}; i < values.size(); ++i) sum += runs::checksum_of(ids[i], values[i]);
@@ -217,7 +217,7 @@ void add_kernel(report::RunReport& report, const DenseKernel& kernel, const Dens
   kernel.add_to(report, outcome);
 }
 
-std::optional<profile::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::DenseJob& job,
+std::optional<profile::Profiler> make_profiler(launch::Bootstrap& bootstrap, DenseJob& job,
                                                const DenseKernel& kernel, const RunOptions& options) {
   if (!options.tools.profile) return {};
   auto asked = *options.tools.profile;
@@ -225,7 +225,7 @@ std::optional<profile::Profiler> make_profiler(launch::Bootstrap& bootstrap, job
   return std::optional<profile::Profiler>(std::in_place, profile::profiled(bootstrap, job.process()), asked);
 }
 
-Checkpoints checkpoints_of(job::DenseJob& job, const DenseKernel& kernel, const RunOptions& options) {
+Checkpoints checkpoints_of(DenseJob& job, const DenseKernel& kernel, const RunOptions& options) {
   return {{job.bootstrap(), job.pool(), job.graph(), job.owned().ids(), sizeof(double),
            fmt::format("{}, wire {}", kernel.state(), plan::to_name(options.job.encoding))},
           options.checkpoints,
@@ -233,7 +233,7 @@ Checkpoints checkpoints_of(job::DenseJob& job, const DenseKernel& kernel, const 
 }
 
 /// Returns the options of the kernel's iterations. The arguments outlive the result.
-job::RunOptions run_options(const DenseKernel& kernel, const RunOptions& options) {
+IterateOptions run_options(const DenseKernel& kernel, const RunOptions& options) {
   const int total = kernel.has_goal() ? 0 : kernel.iterations();  // it is not known when a goal is reached
   const auto tell = [&progress = options.tools.progress, total](int done) {
     if (progress)
@@ -251,7 +251,7 @@ void conclude(report::RunReport& report, const DenseKernel& kernel, const DenseS
   std::vector<double> all;
   bool right = true;  // whether the result is right, as far as it is checked
   if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty()) {
-    all = job::gather_values(job, outcome.values);
+    all = gather_values(job, outcome.values);
     if (bootstrap.rank() == 0 && tools.verify)
       verify(report, kernel, {job.graph(), names, tools.top}, rounding, outcome.done(), all);
     right = bootstrap.allgather(report.is_right() ? "" : "wrong")[0].empty();
@@ -301,7 +301,7 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::Gr
                                    const graph::VertexNames& names, const RunOptions& options) {
   const Tools& tools = options.tools;
   const auto asked = job_options(options);
-  job::DenseJob job(bootstrap, graph, asked);
+  DenseJob job(bootstrap, graph, asked);
   refuse_changed_files();
   if (const std::string& note = job.cache_use().note; !note.empty() && asked.process.warn)
     asked.process.warn(note);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
 #include "kernels/check/reference.h"
@@ -21,7 +22,7 @@ namespace edgewire::runs {
 struct DenseOutcome {
   topology::NodeMemory memory{};     ///< memory of the values
   std::span<const double> values{};  ///< values of the owned vertices, by index
-  std::vector<engine::IterationRecord> iterations{};
+  std::vector<IterationRecord> iterations{};
   int resumed_at = 0;  ///< number of iterations that a checkpoint held
 
   int done() const noexcept { return resumed_at + static_cast<int>(iterations.size()); }
@@ -30,7 +31,7 @@ struct DenseOutcome {
 /// A job, and the tools to use beside computing.
 struct DenseStage {
   launch::Bootstrap& bootstrap;
-  job::DenseJob& job;
+  DenseJob& job;
   const Tools& tools;
 };
 
@@ -58,7 +59,7 @@ class DenseKernel : public Kernel {
   /// Returns whether the program decides after each iteration if it is done.
   virtual bool has_goal() const { return false; }
   /// Makes the program and its run, which may note its end in the kernel. The kernel outlives it.
-  virtual std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) = 0;
+  virtual std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) = 0;
   virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                        const kernels::Rounding& rounding) const = 0;
   /// Returns the result of kernels::message_bound().

@@ -50,12 +50,12 @@ class RankKernel : public DenseKernel {
 
   /// Returns a run of the program, which notes the convergence of the ranks.
   template <class P>
-  std::unique_ptr<job::AnyRun<double>> run_of(job::DenseJob& job, P program) {
+  std::unique_ptr<detail::AnyRun<double>> run_of(DenseJob& job, P program) {
     const auto ended = [this](const P& after, const typename P::Totals& last) {
       change_ = last.change;
       ending_ = after.convergence.ending();
     };
-    return std::make_unique<job::OwningRun<P>>(job, std::move(program), ended);
+    return std::make_unique<detail::OwningRun<P>>(job, std::move(program), ended);
   }
 
   PageRankOptions asked_;
@@ -115,7 +115,7 @@ class PageRankKernel final : public RankKernel {
   PageRankKernel(const PageRankOptions& asked, std::uint64_t vertices, bool doubles)
       : RankKernel("pagerank", asked, doubles), vertices_(vertices) {}
 
-  std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) override {
+  std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) override {
     return doubles() ? run_of(job, kernels::PageRank<double>(asked_, vertices_))
                      : run_of(job, kernels::PageRank<float>(asked_, vertices_));
   }
@@ -143,7 +143,7 @@ class PprKernel final : public RankKernel {
     sources_.shares = kernels::relative_shares(std::move(sources_.shares));
   }
 
-  std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) override {
+  std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) override {
     return doubles() ? run_of(job, kernels::Ppr<double>(asked_, restarts()))
                      : run_of(job, kernels::Ppr<float>(asked_, restarts()));
   }

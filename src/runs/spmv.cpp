@@ -32,7 +32,7 @@ class SpmvKernel final : public DenseKernel {
   }
   bool weighted() const override { return weighted_; }
   int iterations() const override { return asked_.iterations; }
-  std::unique_ptr<job::AnyRun<double>> start(job::DenseJob& job) override {
+  std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) override {
     return doubles() ? run_of<double>(job) : run_of<float>(job);
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
@@ -69,13 +69,13 @@ class SpmvKernel final : public DenseKernel {
 
  private:
   template <class Offered>
-  std::unique_ptr<job::AnyRun<double>> run_of(job::DenseJob& job) const {
+  std::unique_ptr<detail::AnyRun<double>> run_of(DenseJob& job) const {
     using Spmv = kernels::Spmv<Offered>;
-    return std::make_unique<job::OwningRun<Spmv>>(job, Spmv(x_.values),
-                                                  [&](const Spmv&, const typename Spmv::Totals& last) {
-                                                    if (last.too_large > 0)
-                                                      refuse(job.graph(), last.too_large);
-                                                  });
+    return std::make_unique<detail::OwningRun<Spmv>>(job, Spmv(x_.values),
+                                                     [&](const Spmv&, const typename Spmv::Totals& last) {
+                                                       if (last.too_large > 0)
+                                                         refuse(job.graph(), last.too_large);
+                                                     });
   }
   [[noreturn]] void refuse(const graph::GraphFile& graph, double too_large) const {
     throw Error(

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
 #include "disk/file.h"
 #include "disk/queue.h"
 #include "edgewire/detail/memory.h"

@@ -16,6 +16,7 @@
 
 #include "base/output_file.h"
 #include "base/output_folder.h"
+#include "base/rooms.h"
 #include "channel/record_stream.h"
 #include "disk/queue.h"
 #include "edgewire/detail/memory.h"

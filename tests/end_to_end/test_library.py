@@ -60,7 +60,22 @@ def test_the_example_builds_against_the_installed_library(edgewire, example, tmp
     assert failed.returncode == 1 and "none.ew" in failed.stderr
     closed = example("top_ranks", tmp_path / "g.ew", preexec_fn=lambda: os.close(1))  # stdout
     assert closed.returncode == 1
-    assert re.search(r"^edgewire: rank \d: (rank \d failed: )?stdout: cannot write: Bad file descriptor$", closed.stderr, re.M), closed.stderr
+    assert re.search(r": rank \d: (rank \d failed: )?stdout: cannot write: Bad file descriptor$", closed.stderr, re.M), closed.stderr
+
+
+def test_the_example_of_the_readme(installed, tmp_path):
+    """It has ten lines at most, builds as its first line says, and prints the ranks that the linear equations have."""
+    _, environment = installed
+    code, = re.findall(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert len(code.splitlines()) <= 10
+    (tmp_path / "ranks.cpp").write_text(code)
+    build = re.search(r"// (c\+\+ .*)", code)[1]
+    subprocess.run(build, shell=True, cwd=tmp_path, env=environment, check=True)
+    run = subprocess.run([tmp_path / "ranks"], text=True, capture_output=True, timeout=LIMIT_S, env=environment, check=True)
+    follows = np.array([[0, 0, 0.5, 0.25], [1, 0, 0, 0.25], [0, 1, 0, 0.25], [0, 0, 0.5, 0.25]])  # vertex 3 leads nowhere
+    expected = np.linalg.solve(np.eye(4) - 0.85 * follows, np.full(4, 0.15 / 4))
+    np.testing.assert_allclose([float(line.split()[1]) for line in run.stdout.splitlines()], expected, atol=0.003)
+    assert run.stderr == ""
 
 
 def test_a_kernel_of_ones_own(edgewire, example, installed, tmp_path):

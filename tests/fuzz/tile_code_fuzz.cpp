@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/tiles/tile_code.h"
 #include "edgewire/detail/tile_format.h"
 #include "fuzz.h"

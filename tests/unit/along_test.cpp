@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/rooms.h"
 #include "bootstraps.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
@@ -63,9 +64,9 @@ std::vector<double> run(const graph::GraphFile& graph, const job::DenseOptions& 
   for (std::size_t p = 0; p < bootstraps.size(); ++p)
     threads.emplace_back([&, p] {
       failures[p] = refusal([&] {
-        job::DenseJob job(*bootstraps[p], graph, options);
+        DenseJob job(*bootstraps[p], graph, options);
         P program;
-        job::DenseRun run(job, program);
+        DenseRun run(job, program);
         run.iterate({.iterations = 1});
         const auto all = run.gather();
         if (p == 0) values = all;
@@ -165,9 +166,9 @@ TEST_CASE("messages of one bit") {
           const auto bootstraps = launch::bootstraps(3);
           transport::parallel(3, [&](int p) {
             auto& bootstrap = *bootstraps[static_cast<std::size_t>(p)];
-            job::DenseJob job(bootstrap, built.graph, options);
+            DenseJob job(bootstrap, built.graph, options);
             Reached program;
-            job::DenseRun run(job, program);
+            DenseRun run(job, program);
             for (const auto& record : run.iterate({.iterations = 6})) bytes += record.payload_bytes;
             const auto all = run.gather();
             if (p == 0) CHECK(all == expected);

@@ -1,4 +1,5 @@
 #include "edgewire/detail/buckets.h"
+#include "base/rooms.h"
 
 #include <doctest/doctest.h>
 

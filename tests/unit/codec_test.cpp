@@ -1,4 +1,5 @@
 #include "edgewire/detail/codec.h"
+#include "base/rooms.h"
 #include "dense/plan/volume.h"
 
 #include <doctest/doctest.h>

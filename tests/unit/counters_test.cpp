@@ -1,4 +1,5 @@
 #include "profile/counters.h"
+#include "base/rooms.h"
 
 #include <doctest/doctest.h>
 

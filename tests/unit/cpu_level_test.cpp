@@ -1,4 +1,5 @@
 #include "edgewire/detail/cpu_level.h"
+#include "base/rooms.h"
 
 #include <doctest/doctest.h>
 

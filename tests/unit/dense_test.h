@@ -23,8 +23,8 @@ std::vector<double> run(const graph::GraphFile& graph, P program, int iterations
   job::DenseOptions options;
   options.weighted = graph.weighted();
   options.encoding = sizeof(typename P::Message) == 8 ? plan::Encoding::f64 : plan::Encoding::f32;
-  job::DenseJob job(*bootstrap, graph, options);
-  job::DenseRun run(job, program);
+  DenseJob job(*bootstrap, graph, options);
+  DenseRun run(job, program);
   run.iterate({.iterations = iterations});
   std::vector<double> values(graph.vertices());
   for (OwnedIndex i{}; i < values.size(); ++i) values[job.owned().ids()[i]] = run.values()[i];

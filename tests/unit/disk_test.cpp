@@ -1,3 +1,4 @@
+#include "base/rooms.h"
 #include "disk/queue.h"
 
 #include <doctest/doctest.h>

@@ -11,12 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
 #include "block_lists.h"
 #include "bootstraps.h"
 #include "dense/engine/iteration.h"
 #include "dense/plan/block_plan.h"
 #include "dense/plan/edge_partition.h"
 #include "dense/tiles/build_tiles.h"
+#include "dense/tiles/make_bins.h"
 #include "edgewire/detail/program_loops.h"
 #include "engine_programs.h"
 #include "exchange_checks.h"
@@ -187,7 +189,7 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
   const auto order = run.order == tiles::Order::strips ? tiles::TileOrder(bounds)
                      : run.order == tiles::Order::hilbert
                          ? tiles::TileOrder(tiles, groups_of(exchange, local))
-                         : tiles::TileOrder(tiles, bounds, tiles::Bins(pool, tiles, owned.count()));
+                         : tiles::TileOrder(tiles, bounds, tiles::make_bins(pool, tiles, owned.count()));
   if (run.order == tiles::Order::bins) CHECK_MESSAGE(order.bins().edges() > 0, "some tiles are thin");
   ProgramLoops loops(program, owned.count(), tiles, order, mirror_tiles);
   IterationOptions options;

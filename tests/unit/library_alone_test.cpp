@@ -62,9 +62,9 @@ TEST_CASE("a graph is made of ids and weights of any type") {
   const std::array<std::int64_t, 3> sources{0, 1, 2}, targets{1, 2, 0};
   const std::span<const std::int64_t> from(sources), to(targets);
   CHECK_FALSE(GraphFile::from_edges(from, to).weighted());
-  const auto whole = GraphFile::from_edges(from, to, std::vector<std::uint64_t>{7, 8, 9});
+  const auto whole = GraphFile::from_edges(from, to, std::vector<std::uint64_t>{7, 8, 1ULL << 40});
   CHECK(whole.weights().type() == graph::WeightType::u64);
-  CHECK(whole.weights().at(2).as<std::uint64_t>() == 9);
+  CHECK(whole.weights().at(2).as<std::uint64_t>() == 1ULL << 40);
   CHECK(GraphFile::from_edges(from, to, std::vector<float>{1, 2, 0.5}).weights()[2] == 0.5);
   const auto both = GraphFile::from_edges(from, to, {}, {.vertices = 9, .undirected = true});
   CHECK(both.vertices() == 9);

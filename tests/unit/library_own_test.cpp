@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
 #include "edgewire/own_kernel.h"
 #include "graph_test.h"
 #include "library_test.h"

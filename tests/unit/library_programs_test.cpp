@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rooms.h"
 #include "bootstraps.h"
 #include "edgewire/program.h"
 #include "graph_test.h"
@@ -68,11 +69,11 @@ std::vector<double> remainders_of_two(const graph::GraphFile& graph, const JobOp
                                       int iterations) {
   std::vector<double> all;
   in_processes(2, [&](launch::Bootstrap& bootstrap) {
-    const auto job = job::make_dense_job(bootstrap, graph, options);
+    const auto job = make_dense_job(bootstrap, graph, options);
     Remainders program;
-    job::DenseRun run(*job, program);
+    DenseRun run(*job, program);
     CHECK(run.iterate({.iterations = iterations}).size() == static_cast<std::size_t>(iterations));
-    CHECK(run.values().size() == job::owned_vertices(*job).size());
+    CHECK(run.values().size() == owned_vertices(*job).size());
     auto values = run.gather();
     if (bootstrap.rank() == 0) {
       CHECK(run.totals().sum == std::accumulate(values.begin(), values.end(), 0.0));
@@ -106,14 +107,14 @@ TEST_CASE("a run goes on where another one ended, and ends where the program say
   const auto edges = some_edges();
   const graph::BuiltGraph built(kVertices, edges);
   in_processes(2, [&](launch::Bootstrap& bootstrap) {
-    const auto job = job::make_dense_job(bootstrap, built.graph, {});
+    const auto job = make_dense_job(bootstrap, built.graph, {});
     Remainders program;
-    job::DenseRun first(*job, program);
+    DenseRun first(*job, program);
     first.iterate({.iterations = 2});
     const std::vector<double> kept(first.values().begin(), first.values().end());
     CHECK(graph::contains(graph::error_of([&] { first.iterate({.iterations = 3}); }), "runs once"));
-    const auto next = job::make_dense_job(bootstrap, built.graph, {});
-    job::DenseRun second(*next, program);
+    const auto next = make_dense_job(bootstrap, built.graph, {});
+    DenseRun second(*next, program);
     second.resume(2, kept, nullptr);
     CHECK(second.resumed_at() == 2);
     CHECK(second.iterate({.iterations = 5}).size() == 3);
@@ -122,8 +123,8 @@ TEST_CASE("a run goes on where another one ended, and ends where the program say
 
     const auto third = remainders(edges, false, 3);
     Remainders ending{std::accumulate(third.begin(), third.end(), 0.0)};
-    const auto last = job::make_dense_job(bootstrap, built.graph, {});
-    job::DenseRun ended(*last, ending);
+    const auto last = make_dense_job(bootstrap, built.graph, {});
+    DenseRun ended(*last, ending);
     CHECK(ended.iterate({.iterations = 9, .has_goal = true}).size() == 3);
   });
 }
@@ -131,19 +132,19 @@ TEST_CASE("a run goes on where another one ended, and ends where the program say
 TEST_CASE("programs refuse values of other vertices, and iterations that make no sense") {
   const graph::BuiltGraph built(kVertices, some_edges());
   const auto alone = launch::alone();
-  const auto job = job::make_dense_job(*alone, built.graph, {});
+  const auto job = make_dense_job(*alone, built.graph, {});
   Remainders program;
-  job::DenseRun run(*job, program);
+  DenseRun run(*job, program);
   const std::vector<double> few(kVertices - 1), enough(kVertices);
   CHECK(graph::error_of([&] { run.resume(1, few, nullptr); }) ==
         "it has values of 59 vertices, and this process owns 60");
   CHECK(graph::contains(graph::error_of([&] { run.resume(5'000'000'000, enough, nullptr); }), "5000000000"));
-  CHECK(graph::contains(graph::error_of([&] { job::gather_values<double>(*job, few); }),
+  CHECK(graph::contains(graph::error_of([&] { gather_values<double>(*job, few); }),
                         "60 vertices, and 59 values"));
   CHECK(graph::contains(graph::error_of([&] { run.iterate({.iterations = -1}); }), "--iterations -1"));
   CHECK_THROWS_AS(run.iterate({.iterations = -1}), UsageError);
-  const auto wide = job::make_dense_job(*alone, built.graph, {.wire = Wire::f64});
-  job::DenseRun narrow(*wide, program);
+  const auto wide = make_dense_job(*alone, built.graph, {.wire = Wire::f64});
+  DenseRun narrow(*wide, program);
   CHECK(graph::contains(graph::error_of([&] { narrow.iterate({}); }), "do not fit wire f64"));
 }
 
@@ -151,9 +152,9 @@ TEST_CASE("processes that ask for different iterations are told so, and do not w
   const graph::BuiltGraph built(kVertices, some_edges());
   const auto line = graph::error_of([&] {
     in_processes(2, [&](launch::Bootstrap& bootstrap) {
-      const auto job = job::make_dense_job(bootstrap, built.graph, {});
+      const auto job = make_dense_job(bootstrap, built.graph, {});
       Remainders program;
-      job::DenseRun(*job, program).iterate({.iterations = 3 + bootstrap.rank()});
+      DenseRun(*job, program).iterate({.iterations = 3 + bootstrap.rank()});
     });
   });
   CHECK(graph::contains(line, "the number of iterations to run is 3 at rank 0, 4 at rank 1"));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
 #include "bootstraps.h"
 #include "edgewire/bound.h"
 #include "edgewire/frontier.h"

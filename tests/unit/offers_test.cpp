@@ -1,6 +1,7 @@
 // Bins: several workers offer values to random vertices, and nothing is lost, applied twice or applied by two
 // workers at a time.
 #include "edgewire/detail/offers.h"
+#include "base/rooms.h"
 
 #include <doctest/doctest.h>
 

@@ -45,7 +45,7 @@ TEST_CASE("an option is named in the words of each face") {
                                      "ConvertOptions::columns",
                                      "ConvertOptions::columns = a,2,w",
                                      "ConvertOptions::columns = '\"a,b\"','\"c d\"'",
-                                     "LaunchOptions::launcher = none",
+                                     "LaunchOptions::join_launcher = none",
                                      "JobOptions::strategy and --dpdk-udp"};
   const std::vector<std::string> python{"wire=",
                                         "wire='bf16'",
@@ -76,7 +76,7 @@ TEST_CASE("a hint is said where the face has the option") {
   {
     const Spoken face(Face::cpp);
     CHECK(hints() ==
-          "; ConvertOptions::allow_empty makes a graph, or LaunchOptions::launcher = noneconvert() with "
+          "; ConvertOptions::allow_empty makes a graph, or LaunchOptions::join_launcher = noneconvert() with "
           "ConvertOptions::undirected");
   }
   const Spoken face(Face::python);

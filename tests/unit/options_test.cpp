@@ -71,7 +71,7 @@ TEST_CASE("options of a dense job") {
           o.strategy = plan::Strategy::cover;
         },
         "take slots"}},
-      [&](const DenseOptions& options) { const job::DenseJob job(*alone, file.graph, options); });
+      [&](const DenseOptions& options) { const DenseJob job(*alone, file.graph, options); });
   const File weighted(true);
   try_all<DenseOptions>(
       dense(true),
@@ -79,14 +79,14 @@ TEST_CASE("options of a dense job") {
           o.order = {tiles::Order::bins, false};
         },
         "bins hold no weights"}},
-      [&](const DenseOptions& options) { const job::DenseJob job(*alone, weighted.graph, options); });
+      [&](const DenseOptions& options) { const DenseJob job(*alone, weighted.graph, options); });
 }
 
 template <class P>
-void start(const graph::GraphFile& graph, P program, bool weighted, const job::RunOptions& options = {}) {
+void start(const graph::GraphFile& graph, P program, bool weighted, const IterateOptions& options = {}) {
   const auto alone = launch::alone();
-  job::DenseJob job(*alone, graph, dense(weighted));
-  job::DenseRun run(job, program);
+  DenseJob job(*alone, graph, dense(weighted));
+  DenseRun run(job, program);
   run.iterate(options);
 }
 
@@ -112,15 +112,15 @@ TEST_CASE("options of the kernels with iterations") {
   const std::vector<double> three(3);
   check_line(refusal([&] { start(file.graph, kernels::Spmv<float>(three), false); }), "3 values");
   const kernels::PageRank<float> program({}, 4);
-  try_all<job::RunOptions>({}, {{[](auto& o) { o.iterations = -1; }, "--iterations -1"}},
-                           [&](const auto& options) { start(file.graph, program, false, options); });
+  try_all<IterateOptions>({}, {{[](auto& o) { o.iterations = -1; }, "--iterations -1"}},
+                          [&](const auto& options) { start(file.graph, program, false, options); });
   const auto alone = launch::alone();
-  job::DenseJob job(*alone, file.graph, {});
+  DenseJob job(*alone, file.graph, {});
   auto copy = program;
-  job::DenseRun run(job, copy);
+  DenseRun run(job, copy);
   check_line(refusal([&] { job.keep(nullptr, 0); }), "--every 0");
   check_line(refusal([&] { run.resume(1, three, nullptr); }), "this process owns");
-  check_line(refusal([&] { job::gather_values<double>(job, three); }), "3 values");
+  check_line(refusal([&] { gather_values<double>(job, three); }), "3 values");
 }
 
 TEST_CASE("options of kernels that follow a frontier") {
@@ -224,7 +224,6 @@ TEST_CASE("options of tasks, of generators and of a start") {
                                  {[](auto& o) { o.peer_timeout_s = 0; }, "--peer-timeout"},
                                  {[](auto& o) { o.start_timeout_s = kNan; }, "--start-timeout"},
                                  {[](auto& o) { o.port = -1; }, "--port"},
-                                 {[](auto& o) { o.launcher = "slurm"; }, "--launcher"},
                                  {[](auto& o) { o.link_bits_per_s = 1; }, "--rate"},
                                  {[](auto& o) { o.hosts_file = "/no/such"; }, "/no/such"}},
                                 [&](const auto& options) { launch::start(options, nothing); });

@@ -1,4 +1,5 @@
 #include "topology/page_nodes.h"
+#include "base/rooms.h"
 
 #include <doctest/doctest.h>
 #include <linux/audit.h>

@@ -1,5 +1,6 @@
 // Tiles as codes: the same words come back, and damaged codes stay within their arrays.
 #include "dense/tiles/tile_code.h"
+#include "base/rooms.h"
 
 #include <doctest/doctest.h>
 

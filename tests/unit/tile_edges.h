@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/tiles/build_tiles.h"
 #include "edgewire/detail/sweep.h"
 #include "partition/column_addresses.h"

@@ -1,4 +1,6 @@
 #include "edgewire/detail/tile_order.h"
+#include "base/rooms.h"
+#include "dense/tiles/make_bins.h"
 
 #include <doctest/doctest.h>
 
@@ -101,7 +103,7 @@ TEST_CASE("edges of thin cells are in bins, the others in tiles, each once") {
   const auto bounds = equal_columns(kWidth * kColumns, kWidth);
   const Tiles tiles = build(pool, graph, bounds);
   CHECK(count_thin_edges(pool, tiles, graph.sources()) == thin_edges);
-  const TileOrder order(tiles, bounds, Bins(pool, tiles, graph.sources()));
+  const TileOrder order(tiles, bounds, make_bins(pool, tiles, graph.sources()));
   CHECK(order.order() == Order::bins);
   const Bins& bins = order.bins();
   CHECK(bins.edges() == thin_edges);
@@ -134,7 +136,7 @@ TEST_CASE("a matrix without thin cells has no bins") {
   WorkerPool pool = make_pool(1);
   const auto bounds = equal_columns(4, 4);
   const Tiles tiles = build(pool, graph, bounds);
-  const TileOrder order(tiles, bounds, Bins(pool, tiles, 4));
+  const TileOrder order(tiles, bounds, make_bins(pool, tiles, 4));
   CHECK(order.bins().edges() == 0);
   CHECK(order.bins().strips() == 0);
   std::vector<double> sums(4);

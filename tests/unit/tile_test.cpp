@@ -1,3 +1,4 @@
+#include "base/rooms.h"
 #include "dense/tiles/build_tiles.h"
 #include "edgewire/detail/sweep.h"
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/detail/page_vector.h"
 #include "machines.h"

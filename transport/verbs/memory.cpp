@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "options/jobs.h"
 #include "transport/verbs/device.h"

@@ -2,7 +2,9 @@
 // without one.
 #pragma once
 
-namespace edgewire::tiles {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// Says whether a program tells edges apart by their weights.
 template <class P>
@@ -17,7 +19,7 @@ inline constexpr bool kNeedsWeights = kUsesWeights<P> && !requires(const typenam
 };
 
 /// Carries a message along an edge without a weight. Programs that need weights run over no such edges
-/// (job::check_weights()).
+/// (detail::edges_of()).
 template <class P>
 [[gnu::always_inline]] inline typename P::Accumulator along_plain(
     const typename P::Message& message) noexcept {
@@ -27,4 +29,6 @@ template <class P>
     return P::along(message);
 }
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

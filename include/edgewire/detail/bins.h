@@ -20,24 +20,18 @@
 #include "edgewire/detail/page_vector.h"
 #include "edgewire/detail/tile.h"
 
-namespace edgewire::tiles {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// A cell is a strip of sources x a column. It is thin if it has fewer edges than this for each source.
 /// (Xeon, Kronecker 24: an eighth, a quarter and a half took the same time.)
 inline constexpr double kThinEdges = 0.25;
 
-/// Returns how many edges are in thin cells. It builds nothing. `tiles` are in memory, and `sources` are
-/// those that they read.
-std::uint64_t count_thin_edges(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources);
-
 /// Says where the value of each edge of a thin cell is read, and where it goes. It never changes; the values
 /// are the caller's.
 class Bins {
  public:
-  Bins() = default;
-  /// `tiles` are in memory, and their edges have no weights. Takes 4 bytes an edge.
-  Bins(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources);
-
   std::size_t strips() const noexcept { return strips_.size(); }  ///< none without thin cells
   /// Returns how many values must fit into the memory that scatter() fills.
   std::size_t edges() const noexcept { return sources_.size(); }
@@ -49,7 +43,7 @@ class Bins {
   template <class Message>
   void scatter(std::size_t strip, const Message* x, Message* values) const noexcept {
     const Strip& from = strips_[strip];
-    topology::run_scalar_for_cpu([&] {
+    run_scalar_for_cpu([&] {
       const Message* const own = x + strip * kStripWidth;
       const std::uint16_t* source = sources_.data() + from.first_source;
       for (const Segment& to : from.segments) {
@@ -64,7 +58,7 @@ class Bins {
   template <class P>
   void gather(std::size_t column, const typename P::Message* values,
               typename P::Accumulator* accumulators) const noexcept {
-    topology::run_scalar_for_cpu([&] {
+    run_scalar_for_cpu([&] {
       for (std::uint64_t e = begins_[column]; e < begins_[column + 1]; ++e) {
         auto& one = accumulators[destinations_[e]];
         one = P::combine(one, along_plain<P>(values[e]));
@@ -73,6 +67,7 @@ class Bins {
   }
 
  private:
+  friend struct BinMaker;
   /// A thin cell, seen from its strip: where its values go.
   struct Segment {
     std::uint64_t begin = 0;
@@ -83,10 +78,12 @@ class Bins {
     std::vector<Segment> segments;
   };
   std::vector<Strip> strips_;
-  std::vector<std::uint64_t> begins_;                 ///< [column + 1]: of bins
-  std::vector<std::vector<std::uint16_t>> thin_;      ///< [column]: strips of its thin cells, ascending
-  topology::PageVector<std::uint16_t> sources_;       ///< in the strip, in the order in which strips write
-  topology::PageVector<std::uint16_t> destinations_;  ///< in the column, in the order in which columns read
+  std::vector<std::uint64_t> begins_{0};          ///< [column + 1]: of bins
+  std::vector<std::vector<std::uint16_t>> thin_;  ///< [column]: strips of its thin cells, ascending
+  PageVector<std::uint16_t> sources_;             ///< in the strip, in the order in which strips write
+  PageVector<std::uint16_t> destinations_;        ///< in the column, in the order in which columns read
 };
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "edgewire/numbering.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 inline constexpr std::uint64_t kNoBucket = std::numeric_limits<std::uint64_t>::max();
@@ -73,3 +75,5 @@ class Buckets {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

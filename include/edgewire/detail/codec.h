@@ -7,7 +7,9 @@
 
 #include "edgewire/options.h"
 
-namespace edgewire::exchange {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// Rounds non-negative values to 16 bits: bf16 (8 bits of exponent, 7 of mantissa), f16 (5 and 10; IEEE 754
 /// binary16), or u16 (6 and 10, no sign: it has one bit of exponent more than f16). Values are scaled so that
@@ -47,4 +49,6 @@ class Codec {
   double scale_up_ = 1;
 };
 
-}  // namespace edgewire::exchange
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-namespace edgewire::topology {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// The micro-architecture levels of the x86-64 psABI. All code but the hot loops is compiled for v2.
 /// Processors of other makes have the one level `generic`.
@@ -66,4 +68,6 @@ auto run_scalar_for_cpu(const Work& work) {
   return compiled::scalar(work);
 }
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

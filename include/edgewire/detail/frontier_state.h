@@ -16,6 +16,8 @@
 #include "edgewire/graph.h"
 #include "edgewire/numbering.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::frontier {
 class Boundary;
 class Job;
@@ -246,3 +248,5 @@ class FrontierState {
 }  // namespace detail
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -6,31 +6,33 @@
 #include <cstring>
 #include <type_traits>
 
-namespace edgewire::exchange {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// The sums of a program over all vertices, which it needs in the next iteration: a struct of at most so many
 /// doubles, and zeros behind them.
-using Totals = std::array<double, 8>;
+using PackedTotals = std::array<double, 8>;
 template <class T>
-T totals_as(const Totals& totals) noexcept {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
+T totals_as(const PackedTotals& totals) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(PackedTotals) &&
                 sizeof(T) % sizeof(double) == 0);
   T value;
   std::memcpy(static_cast<void*>(&value), totals.data(), sizeof(T));
   return value;
 }
 template <class T>
-Totals totals_of(const T& value) noexcept {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
+PackedTotals totals_of(const T& value) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(PackedTotals) &&
                 sizeof(T) % sizeof(double) == 0);
-  Totals totals{};
+  PackedTotals totals{};
   std::memcpy(totals.data(), &value, sizeof(T));
   return totals;
 }
 
-}  // namespace edgewire::exchange
+}  // namespace edgewire::detail
 
-namespace edgewire::engine {
+namespace edgewire {
 
 /// Says how long an iteration took in this process, and what the process sent in it.
 struct IterationRecord {
@@ -39,4 +41,6 @@ struct IterationRecord {
   std::uint64_t wire_bytes = 0;     ///< with all headers, scalars and signals
 };
 
-}  // namespace edgewire::engine
+}  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -12,7 +12,9 @@
 #include "edgewire/detail/slots.h"
 #include "edgewire/detail/tile_order.h"
 
-namespace edgewire::engine {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// An array with an element for each owned vertex, and perhaps more behind these; where it is read by all, of
 /// any length.
@@ -28,7 +30,7 @@ struct VertexArray {
 ///
 /// `accumulators`: an array of the program's type, one for each destination of a column. `first`: index of
 /// the owned vertex that the first one belongs to.
-class Loops : public exchange::SlotLoops {
+class Loops : public SlotLoops {
  public:
   virtual std::size_t accumulator_bytes() const noexcept = 0;
   /// Returns an upper bound of all accumulators and messages, which are floats and never negative. Returns
@@ -39,7 +41,7 @@ class Loops : public exchange::SlotLoops {
   /// Returns where values and messages are, for whoever places their memory before they are set.
   virtual std::vector<VertexArray> arrays() const = 0;
   /// Returns which columns are computed together.
-  virtual const tiles::TileOrder& order() const noexcept = 0;
+  virtual const TileOrder& order() const noexcept = 0;
   /// Writes the messages of a strip's sources into the bins of their thin cells. Before compute(), for each
   /// strip of order().bins().
   virtual void scatter(std::size_t strip) noexcept = 0;
@@ -62,17 +64,16 @@ class Loops : public exchange::SlotLoops {
   /// Computes the new values and messages of `count` owned vertices; their accumulators are complete. `last`:
   /// the totals of the last iteration, over all processes. Returns what these vertices add to those of this
   /// one.
-  virtual exchange::Totals apply(std::uint32_t first, const std::byte* accumulators, std::size_t count,
-                                 const exchange::Totals& last) noexcept = 0;
+  virtual PackedTotals apply(std::uint32_t first, const std::byte* accumulators, std::size_t count,
+                             const PackedTotals& last) noexcept = 0;
   /// Makes the new messages the current ones, when apply() was called for all owned vertices. One worker
   /// calls it; the others wait.
   virtual void advance() noexcept = 0;
   /// Returns whether the run ends after these totals. It is called once after each iteration if `has_goal` is
   /// set. The answer must be the same in all processes.
-  virtual bool done(const exchange::Totals& totals) noexcept = 0;
+  virtual bool done(const PackedTotals& totals) noexcept = 0;
 };
 
-/// Throws Error when slots of this encoding cannot hold the program's messages.
-void check_messages(const Loops& loops, Wire encoding);
+}  // namespace edgewire::detail
 
-}  // namespace edgewire::engine
+#pragma GCC visibility pop

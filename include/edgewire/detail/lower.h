@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#pragma GCC visibility push(default)
+
 namespace edgewire {
 
 /// Lowers a value that several workers may lower at the same time, unless that is not so (`is_shared`).
@@ -22,3 +24,5 @@ template <class Value>
 }
 
 }  // namespace edgewire
+
+#pragma GCC visibility pop

@@ -5,7 +5,9 @@
 #include <span>
 #include <utility>
 
-namespace edgewire::topology {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// The place where memory starts: with a page, or at a place within one.
 ///
@@ -60,4 +62,6 @@ std::size_t whole_pages(std::size_t bytes) noexcept;
 /// effort.
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept;
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -26,6 +26,8 @@
 
 #include "edgewire/numbering.h"
 
+#pragma GCC visibility push(default)
+
 namespace edgewire::detail {
 
 /// A worker offers a value to a vertex.
@@ -227,3 +229,5 @@ class Offers {
 };
 
 }  // namespace edgewire::detail
+
+#pragma GCC visibility pop

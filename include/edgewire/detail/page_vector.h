@@ -10,7 +10,9 @@
 
 #include "edgewire/detail/memory.h"
 
-namespace edgewire::topology {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 template <class T>
 struct PageAllocator {
@@ -51,4 +53,6 @@ struct PageAllocator {
 template <class T>
 using PageVector = std::vector<T, PageAllocator<T>>;
 
-}  // namespace edgewire::topology
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -13,7 +13,9 @@
 #include "edgewire/detail/codec.h"
 #include "edgewire/numbering.h"
 
-namespace edgewire::exchange {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// The pair that is sent where ids are sent. `id` is the LocalNumber at the receiver. It is packed, so that
 /// it has 12 bytes where the value has 8, and 20 where it has 16.
@@ -221,7 +223,7 @@ void add_slots(const ArrivedSlots& slots, typename P::Accumulator* accumulators)
   }
 }
 
-/// Does what SlotLoops::add_pairs() says. Values of a vertex follow each other (plan::order_arrivals): four
+/// Does what SlotLoops::add_pairs() says. Values of a vertex follow each other (order_arrivals): four
 /// of them at a time have one look-up, and accumulators of their own that do not wait for each other.
 template <class P>
 std::uint64_t add_pairs(const ArrivedPairs& slots, typename P::Accumulator* accumulators) noexcept {
@@ -260,4 +262,6 @@ std::uint64_t add_pairs(const ArrivedPairs& slots, typename P::Accumulator* accu
   return SlotLoops::kNoId;
 }
 
-}  // namespace edgewire::exchange
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

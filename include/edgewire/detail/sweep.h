@@ -13,7 +13,9 @@
 #include "edgewire/detail/tile_order.h"
 #include "edgewire/detail/weighted_sum.h"
 
-namespace edgewire::tiles {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// The part of a program that a sweep needs:
 ///   Message, Accumulator;
@@ -141,7 +143,7 @@ class Sweep {
 template <class P>
 void Sweep<P>::add(std::span<const std::uint16_t> words, const Message* x,
                    Accumulator* accumulators) noexcept {
-  topology::run_scalar_for_cpu([=] { sweep(words, x, accumulators); });
+  run_scalar_for_cpu([=] { sweep(words, x, accumulators); });
 }
 
 // Compiled once, in dense/tiles/weighted_sums.cpp.
@@ -183,4 +185,6 @@ void sweep_group(const Tiles& tiles, const TileOrder& order, std::size_t group, 
     order.bins().gather<Edges>(column, binned, accumulators + order.begin(column));
 }
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

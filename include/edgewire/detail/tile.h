@@ -9,11 +9,9 @@
 
 #include "edgewire/detail/memory.h"
 
-namespace edgewire::topology {
-class WorkerPool;
-}
+#pragma GCC visibility push(default)
 
-namespace edgewire::tiles {
+namespace edgewire::detail {
 
 inline constexpr std::uint32_t kColumnWidth = 65536;  ///< most destinations of a column: 16 bits address them
 inline constexpr std::uint32_t kStripWidth = 65536;   ///< sources of a strip at most
@@ -64,8 +62,6 @@ class Tiles {
     const auto& parts = columns_[column].parts;
     return number < parts.size() ? parts[number] : std::span<const std::uint16_t>();
   }
-  /// Copies the words of each column to memory of nodes[column] (os_index); there is no reader.
-  void move_to(topology::WorkerPool& pool, std::span<const int> nodes);
   /// Returns how many bytes one sweep over a column, or over all columns, reads.
   std::uint64_t bytes(std::size_t column) const noexcept;
   std::uint64_t bytes() const noexcept;
@@ -73,6 +69,7 @@ class Tiles {
  private:
   template <class Pair>
   friend class TileBuilder;
+  friend struct TileMover;
   struct Column {
     std::uint32_t begin = 0;
     std::uint32_t width = 0;
@@ -83,7 +80,9 @@ class Tiles {
   std::vector<Column> columns_;
   std::uint64_t edges_ = 0;
   ColumnReader* reader_ = nullptr;  ///< null: all words are in memory
-  std::vector<topology::NodeMemory> memory_;
+  std::vector<NodeMemory> memory_;
 };
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

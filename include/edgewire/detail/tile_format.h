@@ -8,7 +8,9 @@
 
 #include "edgewire/detail/tile.h"
 
-namespace edgewire::tiles {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// A tile consists of
 /// - the number of its strip, its direction (with kFloatWeights or kDoubleWeights if edges have weights), and
@@ -92,4 +94,6 @@ inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
 /// destinations below `width`. Sweeping them then stays within its arrays.
 bool are_tiles(std::span<const std::uint16_t> words, std::uint64_t sources, std::uint32_t width) noexcept;
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

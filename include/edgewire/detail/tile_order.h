@@ -11,7 +11,9 @@
 #include "edgewire/detail/bins.h"
 #include "edgewire/detail/tile.h"
 
-namespace edgewire::tiles {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 enum class Order { strips, hilbert, bins };
 inline constexpr std::size_t kOrders = 3;
@@ -70,4 +72,6 @@ class TileOrder {
   std::uint32_t most_ = 0;
 };
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

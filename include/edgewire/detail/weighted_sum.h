@@ -4,7 +4,9 @@
 
 #include <type_traits>
 
-namespace edgewire::tiles {
+#pragma GCC visibility push(default)
+
+namespace edgewire::detail {
 
 /// The sum of messages times the weights of their edges. `Offered`: float or double.
 template <class Offered = float>
@@ -42,4 +44,6 @@ struct EdgesOf<P> {
                 "a program with functions of its own for edges has no base WeightedSum");
 };
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail
+
+#pragma GCC visibility pop

@@ -19,7 +19,7 @@ class CheckpointWatch {
 
   /// Keeps the state after `done` iterations, if one is due. `mine` are the totals of this process. Returns
   /// false once the job has failed.
-  bool after(int done, const exchange::Totals& mine) {
+  bool after(int done, const detail::PackedTotals& mine) {
     try {
       if (!options_.checkpoint_due) return true;
       const bool begins = options_.checkpoint_due(done);

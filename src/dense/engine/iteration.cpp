@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "dense/engine/checkpoint_watch.h"
 #include "dense/engine/group_queue.h"
 #include "dense/engine/lane_queue.h"
@@ -20,6 +21,9 @@
 
 namespace edgewire::engine {
 
+namespace {
+
+/// Throws Error when slots of this encoding cannot hold the program's messages.
 void check_messages(const Loops& loops, plan::Encoding encoding) {
   const std::size_t bytes = plan::message_bytes(encoding);
   if (loops.message_bytes() != bytes) {
@@ -34,12 +38,10 @@ void check_messages(const Loops& loops, plan::Encoding encoding) {
   }
 }
 
-namespace {
-
 constexpr std::size_t kPagesCounted = 64;  // pages of a worker's accumulators that are counted
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // fewer bytes would not get a huge page
 
-void add(exchange::Totals& sum, const exchange::Totals& more) {
+void add(detail::PackedTotals& sum, const detail::PackedTotals& more) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
 }
 
@@ -83,7 +85,7 @@ class Loop : LinkWatch {
     recorder_.emplace(exchange_, loops_.totals_bytes());
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
-    const exchange::Totals totals = drain();
+    const detail::PackedTotals totals = drain();
     topology::PageCount pages;
     for (const auto& one : accumulator_pages_) pages += one;
     return {recorder_->take_records(), totals, pages};
@@ -318,8 +320,8 @@ class Loop : LinkWatch {
   }
 
   /// Returns the totals over all processes, added in the order of ranks. All must have arrived.
-  exchange::Totals totals_after(std::uint64_t t) const {
-    exchange::Totals sum{};
+  detail::PackedTotals totals_after(std::uint64_t t) const {
+    detail::PackedTotals sum{};
     for (int p = 0; p < exchange_.size(); ++p) add(sum, p == exchange_.rank() ? mine_ : inbox_.totals(p, t));
     return sum;
   }
@@ -353,7 +355,7 @@ class Loop : LinkWatch {
 
   /// Waits until all that was queued has left, and all processes have what they need. Returns the totals of
   /// all processes.
-  exchange::Totals drain() {
+  detail::PackedTotals drain() {
     const std::uint64_t done = recorder_->iterations();
     exchange_.wait_until([&] {
       for (int lane = 0; lane < exchange_.lanes(); ++lane) {
@@ -379,9 +381,9 @@ class Loop : LinkWatch {
   std::vector<std::vector<int>> mirrors_;               ///< peers whose mirrors a column needs, [column]
   bool two_hops_;                                       ///< whether some partial sums need mirrors
   std::vector<LaneQueue> queues_;                       ///< queues, [lane]
-  std::vector<exchange::Totals> totals_;                ///< totals, [local column]
+  std::vector<detail::PackedTotals> totals_;            ///< totals, [local column]
   std::vector<topology::PageCount> accumulator_pages_;  ///< pages, [worker]
-  exchange::Totals mine_;
+  detail::PackedTotals mine_;
   bool stop_ = false;  ///< whether to stop; set behind the barrier
   CheckpointWatch states_;
   bool in_order_;  ///< whether each worker computes columns in an order that is known before

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/engine/recorder.h"
 #include "dense/exchange/exchange.h"
 #include "edgewire/detail/loops.h"
@@ -27,7 +28,7 @@ struct IterationOptions {
   int iterations = 20;
   /// Whether to call Loops::done() after each iteration. All processes then wait for each other's totals.
   bool has_goal = false;
-  exchange::Totals start{};  ///< totals of this process before the first iteration
+  detail::PackedTotals start{};  ///< totals of this process before the first iteration
   std::function<void(int done)> progress;
   topology::Observer* observer = nullptr;  ///< observer; null: there is none
 
@@ -36,7 +37,7 @@ struct IterationOptions {
   /// Returns whether a state is to be written after `done` iterations.
   std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
-  std::function<void(int done, const exchange::Totals& mine)> start_checkpoint;
+  std::function<void(int done, const detail::PackedTotals& mine)> start_checkpoint;
   /// Called after each iteration. Returns the number of states of this process that are completely written.
   /// With `wait`, which is set before the next start_checkpoint(), it first waits for the state that is being
   /// written.
@@ -58,7 +59,7 @@ struct IterationOptions {
 
 struct IterationResult {
   std::vector<IterationRecord> records;
-  exchange::Totals totals{};           ///< totals over all processes after the last iteration
+  detail::PackedTotals totals{};       ///< totals over all processes after the last iteration
   topology::PageCount accumulators{};  ///< nodes of the pages of this process's accumulators
 };
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/exchange/exchange.h"
 #include "edgewire/detail/tile_order.h"
 

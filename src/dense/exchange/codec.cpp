@@ -1,11 +1,12 @@
 #include "edgewire/detail/codec.h"
+#include "base/rooms.h"
 
 #include <bit>
 #include <cstdint>
 
 #include "dense/plan/volume.h"
 
-namespace edgewire::exchange {
+namespace edgewire::detail {
 
 namespace {
 
@@ -29,4 +30,4 @@ Codec::Codec(plan::Encoding encoding, double largest) {
   scale_up_ = power_of_two(power + 127 - top);
 }
 
-}  // namespace edgewire::exchange
+}  // namespace edgewire::detail

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
 #include "channel/region_plan.h"
 #include "dense/plan/block_plan.h"
 #include "dense/plan/exchange_plan.h"
@@ -204,7 +205,7 @@ class Exchange {
   /// their signals.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
-  static constexpr std::size_t kScalarsBytes = sizeof(Totals);
+  static constexpr std::size_t kScalarsBytes = sizeof(PackedTotals);
   static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
 
  private:

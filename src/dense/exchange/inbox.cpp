@@ -147,8 +147,8 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::byte* accumulat
   }
 }
 
-Totals Inbox::totals(int peer, std::uint64_t iteration) const noexcept {
-  Totals totals{};
+PackedTotals Inbox::totals(int peer, std::uint64_t iteration) const noexcept {
+  PackedTotals totals{};
   std::memcpy(totals.data(), exchange_.region().data() + exchange_.scalars_offset(peer, iteration),
               loops_.totals_bytes());
   return totals;

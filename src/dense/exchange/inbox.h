@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/exchange/exchange.h"
 #include "edgewire/detail/codec.h"
 #include "edgewire/detail/slots.h"
@@ -40,7 +41,7 @@ class Inbox {
   /// slots two iterations later, and by then it has the scalars that this process sends at that end.
   const std::byte* mirrors(int peer, std::uint64_t iteration) noexcept;
   /// Returns the totals that `peer` has sent after `iteration`. Call it only when awaited_scalars() is -1.
-  Totals totals(int peer, std::uint64_t iteration) const noexcept;
+  PackedTotals totals(int peer, std::uint64_t iteration) const noexcept;
 
  private:
   struct Source {  ///< slots of one stream that belong to one block

@@ -103,7 +103,7 @@ bool Outbox::publish_messages(const OutgoingChunk& chunk, std::uint64_t iteratio
   });
 }
 
-bool Outbox::publish_totals(const Totals& totals, std::uint64_t iteration) noexcept {
+bool Outbox::publish_totals(const PackedTotals& totals, std::uint64_t iteration) noexcept {
   // Two cells are enough: every peer has taken the scalars before the last ones (it has sent those of the
   // last iteration since).
   const auto memory = exchange_.send_memory();

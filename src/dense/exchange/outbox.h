@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/rooms.h"
 #include "dense/exchange/exchange.h"
 #include "edgewire/detail/codec.h"
 #include "edgewire/detail/slots.h"
@@ -27,7 +28,7 @@ class Outbox {
   /// Does the same as publish_partial_sums(), for messages of the owned vertices, in a stream with indexes.
   bool publish_messages(const OutgoingChunk& chunk, std::uint64_t iteration) noexcept;
   /// Sends this process's totals after `iteration` to all peers. One worker calls it; the others wait.
-  bool publish_totals(const Totals& totals, std::uint64_t iteration) noexcept;
+  bool publish_totals(const PackedTotals& totals, std::uint64_t iteration) noexcept;
 
  private:
   template <class Fill>

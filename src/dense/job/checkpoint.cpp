@@ -105,7 +105,7 @@ CheckpointHeader Checkpoint::header(const Magic& magic) const {
 }
 
 void Checkpoint::start(std::uint64_t iteration, std::span<const std::byte> values,
-                       const exchange::Totals& totals) {
+                       const detail::PackedTotals& totals) {
   refuse_changed_files();
   auto head = header(kValues);
   head.iteration = iteration;

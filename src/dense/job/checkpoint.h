@@ -40,7 +40,7 @@ struct Checkpointed {
 struct ResumedState {
   std::uint64_t iteration = 0;       ///< number of iterations that are done
   std::vector<std::uint32_t> words;  ///< words of values, by index
-  exchange::Totals totals{};         ///< totals of this process then
+  detail::PackedTotals totals{};     ///< totals of this process then
   /// Whether there are totals; false: this process had other vertices, so the program must sum again.
   bool has_totals = false;
 
@@ -61,7 +61,8 @@ class Checkpoint {
   Checkpoint(Checkpointed of, std::string folder, const std::string& resumed);
 
   /// Starts to write this process's values, by index, of which it takes a copy. Call it after written(true).
-  void start(std::uint64_t iteration, std::span<const std::byte> values, const exchange::Totals& totals = {});
+  void start(std::uint64_t iteration, std::span<const std::byte> values,
+             const detail::PackedTotals& totals = {});
   /// Returns the number of whole ones in this process. With `wait` it returns when the last one that was
   /// started is whole. Throws the error of writing it.
   std::uint64_t written(bool wait);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/exchange/exchange.h"
 #include "edgewire/detail/memory.h"
 

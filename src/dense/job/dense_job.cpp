@@ -8,7 +8,9 @@
 #include "base/seconds.h"
 #include "topology/placement.h"
 
-namespace edgewire::job {
+namespace edgewire {
+
+using namespace job;
 
 namespace {
 
@@ -127,4 +129,4 @@ void DenseJob::count_memory(const engine::Loops& loops, const engine::IterationR
                            topology::count_pages(inbox_memory(), most)};
 }
 
-}  // namespace edgewire::job
+}  // namespace edgewire

@@ -13,6 +13,7 @@
 #include "dense/job/dense_plan.h"
 #include "disk/read_probe.h"
 #include "edgewire/graph.h"
+#include "edgewire/program.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "topology/machine.h"
@@ -20,7 +21,6 @@
 
 namespace edgewire::job {
 
-struct RunOptions;
 class Checkpoint;
 
 /// The nodes of the pages of each kind of memory of a process.
@@ -30,11 +30,15 @@ struct MemoryFigures {
   bool several_nodes = false;  ///< whether this machine has several nodes
 };
 
+}  // namespace edgewire::job
+
+namespace edgewire {
+
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
 /// it.
 class DenseJob {
  public:
-  DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
+  DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const job::DenseOptions& options,
            const topology::Machine& machine = topology::discover());
 
   launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
@@ -68,24 +72,24 @@ class DenseJob {
   void show(topology::Observer* observer) noexcept { observer_ = observer; }
   /// Lets the next iterations write a checkpoint after every `every` of them, of a program whose values are
   /// doubles; null: none. It outlives them.
-  void keep(Checkpoint* checkpoint, int every);
+  void keep(job::Checkpoint* checkpoint, int every);
 
   /// Places the loops' arrays near their users: values on the node of their column, messages, which all
   /// workers read, on all nodes in turn. Call it before the arrays are touched.
   void place(const engine::Loops& loops) const;
   /// Returns the nodes of this process's pages, after run_loops().
-  const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
+  const job::MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
   /// Returns the figures of reads, after run_loops() and where edges are on disks. It also measures how much
   /// all processes read at the same time from the same files when they do nothing else. Times are left to the
   /// caller. Collective.
   disk::ReadFigures measure_disks();
   /// Returns null where edges are in memory.
-  const DiskTiles* disk_tiles() const noexcept { return plan_.tiles.disks.get(); }
+  const job::DiskTiles* disk_tiles() const noexcept { return plan_.tiles.disks.get(); }
 
-  const Choices& choices() const noexcept { return plan_.choices; }
+  const job::Choices& choices() const noexcept { return plan_.choices; }
   plan::Strategy strategy() const noexcept { return plan_.choices.strategy; }
-  const CacheUse& cache_use() const noexcept { return plan_.cache; }
+  const job::CacheUse& cache_use() const noexcept { return plan_.cache; }
   /// Returns a number that ConnectedPlan explains, as the next function does.
   std::uint64_t matching() const noexcept { return plan_.matching; }
   double seconds_load() const noexcept { return plan_.seconds_load; }
@@ -96,9 +100,9 @@ class DenseJob {
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
  private:
-  friend std::vector<engine::IterationRecord> run_loops(DenseJob&, engine::Loops&, const RunOptions&, int,
-                                                        const exchange::Totals&, std::span<const double>,
-                                                        exchange::Totals&);
+  friend std::vector<IterationRecord> detail::run_loops(DenseJob&, engine::Loops&, const IterateOptions&, int,
+                                                        const detail::PackedTotals&, std::span<const double>,
+                                                        detail::PackedTotals&);
   void place_inbox();
   std::vector<topology::PlacedMemory> inbox_memory() const;
   std::vector<topology::PlacedMemory> tile_memory() const;
@@ -109,14 +113,14 @@ class DenseJob {
   const graph::GraphFile& graph_;
   bool weighted_;
   process::LocalProcess process_;
-  DensePlan plan_;
+  job::DensePlan plan_;
   bool rows_released_ = false;
   bool has_run_ = false;  ///< whether run_loops() was called
-  MemoryFigures memory_figures_;
+  job::MemoryFigures memory_figures_;
   std::uint64_t setup_messages_ = 0;
   topology::Observer* observer_ = nullptr;
-  Checkpoint* checkpoint_ = nullptr;
+  job::Checkpoint* checkpoint_ = nullptr;
   int every_ = 1;  ///< iterations from checkpoint to checkpoint
 };
 
-}  // namespace edgewire::job
+}  // namespace edgewire

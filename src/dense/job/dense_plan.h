@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/array_file.h"
+#include "base/rooms.h"
 #include "dense/exchange/exchange.h"
 #include "dense/job/dense_options.h"
 #include "dense/job/disk_tiles.h"

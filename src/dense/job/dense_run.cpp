@@ -4,13 +4,20 @@
 #include <optional>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/job/checkpoint.h"
 #include "dense/job/dense_job.h"
 #include "edgewire/program.h"
 #include "options/kernels.h"
 #include "partition/gather_values.h"
 
-namespace edgewire::job {
+namespace edgewire {
+
+using job::Checkpoint;
+using job::DensePlan;
+using job::DiskTiles;
+
+namespace detail {
 
 JobEdges edges_of(const DenseJob& job, bool needs_weights) {
   if (needs_weights && !job.weighted())
@@ -34,7 +41,11 @@ const graph::GraphFile& graph_of(const DenseJob& job) noexcept { return job.grap
 
 bool is_weighted(const DenseJob& job) noexcept { return job.weighted(); }
 
+}  // namespace detail
+
 std::span<const VertexId> owned_vertices(const DenseJob& job) noexcept { return job.owned().ids(); }
+
+namespace detail {
 
 void place_arrays(const DenseJob& job, const engine::Loops& loops) { job.place(loops); }
 
@@ -50,8 +61,9 @@ namespace {
 
 /// Returns the options of the iterations behind the first `done`, without those of the job. `options`
 /// outlives the result.
-engine::IterationOptions options_after(int done, const RunOptions& options, const exchange::Totals& start,
-                                       Checkpoint* checkpoint, int every, std::span<const double> values) {
+engine::IterationOptions options_after(int done, const IterateOptions& options,
+                                       const detail::PackedTotals& start, Checkpoint* checkpoint, int every,
+                                       std::span<const double> values) {
   engine::IterationOptions inner;
   inner.iterations = options.iterations - done;
   inner.has_goal = options.has_goal;
@@ -59,7 +71,7 @@ engine::IterationOptions options_after(int done, const RunOptions& options, cons
   if (options.progress) inner.progress = [&options, done](int more) { options.progress(done + more); };
   if (checkpoint != nullptr) {
     inner.checkpoint_due = [=](int more) { return (done + more) % every == 0; };
-    inner.start_checkpoint = [=](int more, const exchange::Totals& mine) {
+    inner.start_checkpoint = [=](int more, const detail::PackedTotals& mine) {
       checkpoint->start(static_cast<std::uint64_t>(done) + static_cast<std::uint64_t>(more),
                         std::as_bytes(values), mine);
     };
@@ -71,15 +83,19 @@ engine::IterationOptions options_after(int done, const RunOptions& options, cons
 
 }  // namespace
 
+}  // namespace detail
+
 void DenseJob::keep(Checkpoint* checkpoint, int every) {
   check_range(opt::every, every, 1, std::numeric_limits<int>::max());
   checkpoint_ = checkpoint;
   every_ = every;
 }
 
-std::vector<engine::IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options,
-                                               int done, const exchange::Totals& start,
-                                               std::span<const double> values, exchange::Totals& last) {
+namespace detail {
+
+std::vector<IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const IterateOptions& options,
+                                       int done, const detail::PackedTotals& start,
+                                       std::span<const double> values, detail::PackedTotals& last) {
   check_range(opt::iterations, options.iterations, done, std::numeric_limits<int>::max());
   // Signals count from the start of the job: another run would take the values of this one for its own.
   if (job.has_run_ && job.bootstrap().size() > 1)
@@ -119,4 +135,6 @@ void gather_bytes(const DenseJob& job, std::span<const std::byte> mine, std::siz
   partition::gather_bytes(job.bootstrap(), job.ownership(), by_number, value_bytes, room);
 }
 
-}  // namespace edgewire::job
+}  // namespace detail
+
+}  // namespace edgewire

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "dense/tiles/tile_code.h"
 #include "disk/queue.h"
 #include "edgewire/detail/tile_format.h"

@@ -1,3 +1,4 @@
+#include "base/rooms.h"
 #include "dense/job/choices.h"
 #include "dense/tiles/build_tiles.h"
 

@@ -1,4 +1,5 @@
 #include "dense/job/order_choice.h"
+#include "dense/tiles/make_bins.h"
 
 #include <fmt/core.h>
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/control_group.h"
+#include "base/rooms.h"
 #include "base/seconds.h"
 #include "dense/job/dense_plan.h"
 #include "edgewire/detail/page_vector.h"
@@ -212,7 +214,7 @@ void order_tiles(const PlanTask& task, DensePlan& plan) {
   if (choose || order == Order::hilbert)
     candidates.hilbert = tiles::TileOrder(own, group_columns(task, plan));
   const auto make_bins = [&] {
-    candidates.bins.emplace(own, plan.columns.bounds, tiles::Bins(pool, own, sources));
+    candidates.bins.emplace(own, plan.columns.bounds, tiles::make_bins(pool, own, sources));
   };
   const auto fit = [&](std::uint64_t thin) {
     return bins_fit(thin, available_memory() / static_cast<std::uint64_t>(task.bootstrap.local_size()));

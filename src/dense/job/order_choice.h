@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/rooms.h"
 #include "edgewire/detail/tile_order.h"
 
 namespace edgewire::job {

@@ -280,8 +280,8 @@ std::optional<ConnectedPlan> PlanCache::take() {
   auto columns = spread_columns(std::move(cached->bounds), cached->owned.count(), edges, pool.placement(),
                                 task_.machine);
   if (task_.machine.nodes.size() > 1 && !tiles.disks) {
-    tiles.own.move_to(pool, columns.memory_nodes);
-    for (auto& one : tiles.mirrored) one.move_to(pool, columns.memory_nodes);
+    tiles::move_to_nodes(tiles.own, pool, columns.memory_nodes);
+    for (auto& one : tiles.mirrored) tiles::move_to_nodes(one, pool, columns.memory_nodes);
   }
   const double seconds_load = seconds_since(start);
   start = Clock::now();

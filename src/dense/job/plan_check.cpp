@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/rooms.h"
 #include "dense/job/plan_cache.h"
 #include "edgewire/detail/tile_format.h"
 

@@ -1,3 +1,4 @@
+#include "base/rooms.h"
 #include "base/units.h"
 #include "dense/job/choices.h"
 

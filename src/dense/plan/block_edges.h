@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/plan/count.h"
 #include "dense/plan/edge_partition.h"
 #include "edgewire/detail/page_vector.h"

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/bits.h"
+#include "base/rooms.h"
 #include "dense/plan/owner_filter.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/detail/page_vector.h"

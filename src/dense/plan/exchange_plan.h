@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/rooms.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owned_vertices.h"
 #include "dense/plan/owner_filter.h"

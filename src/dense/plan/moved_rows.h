@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/plan/edge_rows.h"
 #include "edgewire/detail/page_vector.h"
 #include "edgewire/numbering.h"

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/plan/edge_rows.h"
 #include "edgewire/detail/page_vector.h"
 #include "partition/owned_rows.h"

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/mixing.h"
+#include "base/rooms.h"
 #include "edgewire/detail/cpu_level.h"
 
 #if defined(__x86_64__)

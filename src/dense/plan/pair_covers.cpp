@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ranked_bits.h"
+#include "base/rooms.h"
 #include "dense/plan/cover.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owner_filter.h"

@@ -45,9 +45,6 @@ std::uint64_t message_bytes(const Framing& framing, std::uint64_t payload_bytes)
 std::string_view to_name(Strategy strategy) noexcept {
   return kStrategyNames[static_cast<std::size_t>(strategy)];
 }
-std::string_view to_name(Encoding encoding) noexcept {
-  return kEncodingNames[static_cast<std::size_t>(encoding)];
-}
 Strategy strategy_from(std::string_view name) {
   return from_name<Strategy>(name, kStrategyNames, "strategy");
 }
@@ -119,3 +116,7 @@ Volume volume(const Traffic& traffic, ValueSize value, bool with_self) {
 }
 
 }  // namespace edgewire::plan
+
+std::string_view edgewire::to_name(Wire wire) noexcept {
+  return plan::kEncodingNames[static_cast<std::size_t>(wire)];
+}

@@ -10,6 +10,12 @@
 
 #include "edgewire/options.h"
 
+namespace edgewire {
+
+std::string_view to_name(Wire wire) noexcept;
+
+}  // namespace edgewire
+
 namespace edgewire::plan {
 
 /// The strategies: the values that a process sends for the edges that leave it, fewest values last.
@@ -22,7 +28,7 @@ inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64,   Encoding:
                                        Encoding::u16, Encoding::raw16, Encoding::bit};
 
 std::string_view to_name(Strategy strategy) noexcept;
-std::string_view to_name(Encoding encoding) noexcept;
+using edgewire::to_name;
 /// These functions throw UsageError that lists the known names.
 Strategy strategy_from(std::string_view name);
 Encoding encoding_from(std::string_view name);

@@ -1,4 +1,4 @@
-#include "edgewire/detail/bins.h"
+#include "dense/tiles/make_bins.h"
 
 #include <algorithm>
 #include <numeric>
@@ -61,46 +61,64 @@ std::uint64_t count_thin_edges(topology::WorkerPool& pool, const Tiles& tiles, s
   return std::accumulate(edges.begin(), edges.end(), std::uint64_t{0});
 }
 
-Bins::Bins(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources) : begins_{0} {
-  std::vector<std::vector<Cell>> cells(tiles.columns());
-  pool.for_each(tiles.columns(), [&](int, std::uint64_t c) { cells[c] = thin_cells(tiles, c, sources); });
-  strips_.resize((sources + std::uint64_t{kStripWidth} - 1) / kStripWidth);
-  std::vector<std::uint64_t> first_sources(strips_.size() + 1);
-  // Edges of the strip before a cell, [column][cell].
-  std::vector<std::vector<std::uint64_t>> before(tiles.columns());
-  for (std::size_t c = 0; c < tiles.columns(); ++c) {
-    auto& thin = thin_.emplace_back();
-    std::uint64_t end = begins_.back();
-    for (const Cell& cell : cells[c]) {
-      thin.push_back(cell.strip);
-      before[c].push_back(first_sources[cell.strip + 1]);
-      first_sources[cell.strip + 1] += cell.edges;
-      strips_[cell.strip].segments.push_back({end, static_cast<std::uint32_t>(cell.edges)});
-      end += cell.edges;
+}  // namespace edgewire::tiles
+
+namespace edgewire {
+
+using namespace tiles;
+
+namespace detail {
+
+struct BinMaker {
+  static Bins make(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources) {
+    Bins bins;
+    std::vector<std::vector<Cell>> cells(tiles.columns());
+    pool.for_each(tiles.columns(), [&](int, std::uint64_t c) { cells[c] = thin_cells(tiles, c, sources); });
+    bins.strips_.resize((sources + std::uint64_t{kStripWidth} - 1) / kStripWidth);
+    std::vector<std::uint64_t> first_sources(bins.strips_.size() + 1);
+    // Edges of the strip before a cell, [column][cell].
+    std::vector<std::vector<std::uint64_t>> before(tiles.columns());
+    for (std::size_t c = 0; c < tiles.columns(); ++c) {
+      auto& thin = bins.thin_.emplace_back();
+      std::uint64_t end = bins.begins_.back();
+      for (const Cell& cell : cells[c]) {
+        thin.push_back(cell.strip);
+        before[c].push_back(first_sources[cell.strip + 1]);
+        first_sources[cell.strip + 1] += cell.edges;
+        bins.strips_[cell.strip].segments.push_back({end, static_cast<std::uint32_t>(cell.edges)});
+        end += cell.edges;
+      }
+      bins.begins_.push_back(end);
     }
-    begins_.push_back(end);
+    if (bins.begins_.back() == 0) bins.strips_.clear();
+    std::partial_sum(first_sources.begin(), first_sources.end(), first_sources.begin());
+    for (std::size_t s = 0; s < bins.strips_.size(); ++s) bins.strips_[s].first_source = first_sources[s];
+    bins.sources_.resize(bins.begins_.back());
+    bins.destinations_.resize(bins.begins_.back());
+    pool.for_each(tiles.columns(), [&](int, std::uint64_t c) {
+      std::uint16_t* destination = bins.destinations_.data() + bins.begins_[c];
+      for (std::size_t i = 0; i < cells[c].size(); ++i) {
+        const Cell& cell = cells[c][i];
+        std::uint16_t* source = bins.sources_.data() + first_sources[cell.strip] + before[c][i];
+        for (const std::uint16_t* tile : cell.tiles)
+          for_each_edge(tile, [&](std::uint16_t from, std::uint16_t to) {
+            *source++ = from;
+            *destination++ = to;
+          });
+      }
+    });
+    return bins;
   }
-  if (begins_.back() == 0) strips_.clear();
-  std::partial_sum(first_sources.begin(), first_sources.end(), first_sources.begin());
-  for (std::size_t s = 0; s < strips_.size(); ++s) strips_[s].first_source = first_sources[s];
-  sources_.resize(begins_.back());
-  destinations_.resize(begins_.back());
-  pool.for_each(tiles.columns(), [&](int, std::uint64_t c) {
-    std::uint16_t* destination = destinations_.data() + begins_[c];
-    for (std::size_t i = 0; i < cells[c].size(); ++i) {
-      const Cell& cell = cells[c][i];
-      std::uint16_t* source = sources_.data() + first_sources[cell.strip] + before[c][i];
-      for (const std::uint16_t* tile : cell.tiles)
-        for_each_edge(tile, [&](std::uint16_t from, std::uint16_t to) {
-          *source++ = from;
-          *destination++ = to;
-        });
-    }
-  });
+};
+
+}  // namespace detail
+
+Bins tiles::make_bins(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources) {
+  return detail::BinMaker::make(pool, tiles, sources);
 }
 
-bool Bins::holds(std::size_t column, std::uint16_t strip) const noexcept {
+bool detail::Bins::holds(std::size_t column, std::uint16_t strip) const noexcept {
   return column < thin_.size() && std::ranges::binary_search(thin_[column], strip);
 }
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire

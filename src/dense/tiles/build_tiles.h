@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/rooms.h"
 #include "dense/plan/edge_rows.h"
 #include "edgewire/detail/tile.h"
 #include "topology/worker_pool.h"
@@ -65,5 +66,8 @@ Tiles build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
 void build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
                  std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
                  std::uint64_t budget);
+
+/// Copies the words of each column to memory of nodes[column] (os_index); the tiles have no reader.
+void move_to_nodes(Tiles& tiles, topology::WorkerPool& pool, std::span<const int> nodes);
 
 }  // namespace edgewire::tiles

@@ -7,6 +7,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/rooms.h"
 #include "dense/tiles/build_tiles.h"
 #include "dense/tiles/tile_encoder.h"
 #include "dense/tiles/tile_memory.h"
@@ -38,6 +39,12 @@ constexpr std::uint64_t kTileBytesOfEdge = 3;
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
+
+}  // namespace edgewire::tiles
+
+namespace edgewire::detail {
+
+using namespace tiles;
 
 /// The builder. `Pair`: with weights or without.
 template <class Pair>
@@ -249,6 +256,10 @@ class TileBuilder {
   std::vector<Range> ranges_;  ///< ranges, [piece of the band * columns + column]
   Tiles tiles_;
 };
+
+}  // namespace edgewire::detail
+
+namespace edgewire::tiles {
 
 TileSizes TileSizes::for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes,
                                 std::uint64_t message_bytes) noexcept {

@@ -6,9 +6,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/rooms.h"
 #include "edgewire/detail/tile_format.h"
 
-namespace edgewire::tiles {
+namespace edgewire::detail {
 namespace {
 
 constexpr std::uint64_t kMostWord = 0xffff;
@@ -96,4 +97,4 @@ bool are_tiles(std::span<const std::uint16_t> words, std::uint64_t sources, std:
   return true;
 }
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail

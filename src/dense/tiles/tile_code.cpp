@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/rooms.h"
 #include "dense/tiles/number_code.h"
 #include "edgewire/detail/tile_format.h"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/release.h"
+#include "base/rooms.h"
 #include "edgewire/detail/tile.h"
 #include "edgewire/detail/tile_format.h"
 

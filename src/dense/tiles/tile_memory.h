@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
 #include "dense/tiles/tile_encoder.h"
 #include "edgewire/detail/memory.h"
 #include "partition/column_addresses.h"

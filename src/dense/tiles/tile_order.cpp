@@ -1,4 +1,5 @@
 #include "edgewire/detail/tile_order.h"
+#include "base/rooms.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +8,7 @@
 #include "dense/plan/edge_partition.h"
 #include "edgewire/detail/tile_format.h"
 
-namespace edgewire::tiles {
+namespace edgewire::detail {
 
 namespace {
 
@@ -97,4 +98,4 @@ std::uint64_t TileOrder::bytes(const Tiles& tiles, std::size_t message_bytes) co
   return sum;
 }
 
-}  // namespace edgewire::tiles
+}  // namespace edgewire::detail

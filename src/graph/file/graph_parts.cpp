@@ -13,6 +13,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file_calls.h"
+#include "base/rooms.h"
 #include "edgewire/detail/cpu_level.h"
 
 namespace edgewire::graph {

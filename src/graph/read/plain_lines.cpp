@@ -1,3 +1,4 @@
+#include "base/rooms.h"
 #include "graph/read/edge_lines.h"
 
 #include <algorithm>

@@ -1,0 +1,39 @@
+"""What libedgewire exports, beside what it has exported since its minor version began: nothing of that goes."""
+
+import re
+import subprocess
+
+import pytest
+
+from installing import BUILD
+from test_library import ROOT
+
+VERSION = re.search(r"version: '(\d+\.\d+)", (ROOT / "meson.build").read_text())[1]
+PROMISED = ROOT / f"tests/abi/{VERSION}.abi"
+INCOMPATIBLE = 8  # a bit of abidiff's exit status
+SYMBOL = re.compile(r"name='(\w+)'")
+
+
+def compare(promised):
+    return subprocess.run(["abidiff", "--no-added-syms", promised, BUILD / "libedgewire.so"], capture_output=True, text=True)
+
+
+def test_nothing_that_was_promised_is_gone():
+    assert PROMISED.exists(), f"a new minor version: run tools/abi, which writes {PROMISED.name}"
+    done = compare(PROMISED)
+    assert done.returncode == 0, f"callers of {VERSION} break; raise the minor version in meson.build and run tools/abi:\n{done.stdout}"
+
+
+def test_what_is_gone_is_noticed(tmp_path):
+    lines = PROMISED.read_text().splitlines()
+    symbol = next(line for line in lines if SYMBOL.search(line))
+    gone = symbol.replace(SYMBOL.search(symbol)[1], "_ZN8edgewire12no_such_callEv")
+    (tmp_path / "more.abi").write_text("\n".join(line if line != symbol else f"{symbol}\n{gone}" for line in lines))
+    done = compare(tmp_path / "more.abi")
+    assert done.returncode & INCOMPATIBLE and "no_such_call" in done.stdout
+
+
+@pytest.mark.parametrize("room", ["cli", "runs", "bounds", "profile", "transport", "partition", "shuffle", "tiles", "engine", "job"])
+def test_inner_rooms_are_not_exported(room):
+    named = subprocess.run(["nm", "-DC", "--defined-only", BUILD / "libedgewire.so"], capture_output=True, text=True, check=True).stdout
+    assert [line for line in named.splitlines() if re.search(rf" [TDBR] edgewire::{room}::", line)] == []
