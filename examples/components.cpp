@@ -37,7 +37,7 @@ std::vector<PlainId> components(FrontierJob<PlainId>& job) {
 
 /// Joins the sets at both ends of each edge, and looks whether the smallest vertex of each set is its label.
 /// --verify calls it.
-std::string fault(const graph::GraphFile& graph, std::span<const PlainId> labels) {
+std::string fault(const Graph& graph, std::span<const PlainId> labels) {
   std::vector<PlainId> above(labels.size());  // [vertex]: a smaller one of its set, or itself
   std::iota(above.begin(), above.end(), PlainId{0});
   const auto smallest = [&](PlainId v) {

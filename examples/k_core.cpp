@@ -47,7 +47,7 @@ std::vector<double> cores(FrontierJob<std::uint32_t>& job) {
 
 /// Takes away the vertex with the fewest neighbours, one after the other (Batagelj, Zaversnik: "An O(m)
 /// algorithm for cores decomposition of networks", 2003), and compares. --verify calls it.
-std::string fault(const graph::GraphFile& graph, std::span<const double> cores) {
+std::string fault(const Graph& graph, std::span<const double> cores) {
   std::vector<std::uint64_t> degrees;
   std::set<std::pair<std::uint64_t, PlainId>> left;  // by their neighbours that are left
   for (VertexId v{}; v < graph.vertices(); ++v) {

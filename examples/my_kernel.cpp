@@ -58,7 +58,7 @@ void expect_settled(const Katz&, const Katz::Totals& totals) {
 }
 
 /// The values of all vertices, one vertex after another. --verify compares with them.
-std::vector<double> expected(const graph::GraphFile& graph, int iterations, double alpha) {
+std::vector<double> expected(const Graph& graph, int iterations, double alpha) {
   std::vector<double> values(graph.vertices(), 1);
   for (int i = 0; i < iterations; ++i) {
     std::vector<double> next(graph.vertices(), 1);
@@ -84,6 +84,6 @@ int main(int argc, char** argv) {
   katz.iterations = 1000;
   katz.has_goal = true;
   katz.ended = expect_settled;
-  katz.expected = [&](const graph::GraphFile& graph, int done) { return expected(graph, done, alpha); };
+  katz.expected = [&](const Graph& graph, int done) { return expected(graph, done, alpha); };
   return run_command_line(argc, argv, {own_kernel(katz)});
 }

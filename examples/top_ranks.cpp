@@ -14,7 +14,7 @@ namespace {
 
 /// In every process; rank 0 has the ranks of all vertices and the report, and prints the best.
 void run(launch::Bootstrap& bootstrap, const char* path) {
-  const auto graph = graph::GraphFile::open(path);
+  const auto graph = Graph::open(path);
   const auto found = pagerank(bootstrap, graph, {.iterations = 20}, {.strategy = Strategy::cover});
   if (bootstrap.rank() > 0) return;
   const std::vector<double>& ranks = found.values;

@@ -75,8 +75,6 @@ constexpr KernelMemory of_triangles(std::uint64_t (*more)(const GraphShares&, co
       .symmetric = kOriented, .directed = kOriented, .follows_rows = false, .both_ways = true, .more = more};
 }
 
-using Graph = graph::GraphFile;
-
 constexpr std::array kDescriptors{
     Descriptor{.name = "pagerank", .dense = true, .has_iterations = true},
     Descriptor{.name = "ppr", .dense = true, .has_iterations = true},
@@ -134,7 +132,7 @@ disk::VertexBytes vertex_bytes(std::string_view kernel) {
   return {bytes.owned, bytes.boundary + bytes.told};
 }
 
-FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph) {
+FrontierCount count_of(const CountedRun& run, const Graph& graph) {
   const Descriptor& kernel = descriptor_of(run.kernel);
   if (kernel.count == nullptr) throw UsageError(fmt::format("there is no count of {}", run.kernel));
   if (!kernel.has_source) return kernel.count(graph, run, {});

@@ -78,7 +78,7 @@ struct Descriptor {
   bool has_source = false;      ///< whether it starts at a vertex
   bool has_iterations = false;  ///< whether it takes a number of iterations
   /// Counts the records that a run must send. `source` matters where has_source. Null for dense kernels.
-  FrontierCount (*count)(const graph::GraphFile&, const CountedRun&, VertexId source) = nullptr;
+  FrontierCount (*count)(const Graph&, const CountedRun&, VertexId source) = nullptr;
   KernelMemory memory{};  ///< memory of a kernel that follows a frontier
 };
 
@@ -92,7 +92,7 @@ disk::VertexBytes vertex_bytes(std::string_view kernel);
 
 /// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
 /// such source.
-FrontierCount count_of(const CountedRun& run, const graph::GraphFile& graph);
+FrontierCount count_of(const CountedRun& run, const Graph& graph);
 
 /// Throws UsageError where processes own edges, or the ownership is to be chosen: a kernel that follows a
 /// frontier needs owners of vertices.

@@ -25,7 +25,7 @@ void check(const PageRankOptions& options, bool weighted) {
                          "JobOptions::weighted, too");
 }
 
-void check_sources(std::span<const VertexId> sources, const graph::GraphFile& graph) {
+void check_sources(std::span<const VertexId> sources, const Graph& graph) {
   if (sources.empty()) throw UsageError("sources: name at least one vertex");
   if (std::ranges::adjacent_find(sources, std::greater_equal<>()) != sources.end())
     throw UsageError("sources: they must be in ascending order, each once");
@@ -34,7 +34,7 @@ void check_sources(std::span<const VertexId> sources, const graph::GraphFile& gr
                                  graph.path(), graph.vertices()));
 }
 
-void Restarts::check(const graph::GraphFile& graph) const {
+void Restarts::check(const Graph& graph) const {
   check_sources(vertices, graph);
   if (!shares.empty() && shares.size() != vertices.size())
     throw UsageError(fmt::format("shares: there are {} for {} sources", shares.size(), vertices.size()));
@@ -51,7 +51,7 @@ std::vector<double> relative_shares(std::vector<double> shares) {
   return shares;
 }
 
-void check_vector(std::span<const double> x, const graph::GraphFile& graph) {
+void check_vector(std::span<const double> x, const Graph& graph) {
   if (!x.empty() && x.size() != graph.vertices())
     throw UsageError(
         fmt::format("x has {} values, and {} has {} vertices", x.size(), graph.path(), graph.vertices()));

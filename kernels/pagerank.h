@@ -46,7 +46,7 @@ struct PageRank : tiles::WeightedSum<Offered> {
       : options(asked), n(static_cast<double>(vertices)), convergence(asked.tolerance) {}
 
   /// Throws UsageError, see DenseRun.
-  void check(const graph::GraphFile& graph, bool weighted) const {
+  void check(const Graph& graph, bool weighted) const {
     kernels::check(options, weighted);
     if (n != static_cast<double>(graph.vertices()))
       throw UsageError("the number of vertices of PageRank is not that of " + graph.path());

@@ -17,7 +17,7 @@
 namespace edgewire::kernels {
 
 /// Throws UsageError unless there are sources, in ascending order, and all are vertices of the graph.
-void check_sources(std::span<const VertexId> sources, const graph::GraphFile& graph);
+void check_sources(std::span<const VertexId> sources, const Graph& graph);
 
 /// Returns shares as parts of the largest one. Throws UsageError unless all are finite and more than 0, and
 /// no part is too small for a float.
@@ -30,7 +30,7 @@ struct Restarts {
   std::span<const double> shares{};
 
   /// Throws UsageError, see check_sources(), or when there are not as many shares as sources.
-  void check(const graph::GraphFile& graph) const;
+  void check(const Graph& graph) const;
   /// Returns the share of a vertex; 0 where it is no source.
   double share(VertexId vertex) const {
     const auto found = std::ranges::lower_bound(vertices, vertex);
@@ -59,7 +59,7 @@ struct Ppr : tiles::WeightedSum<Offered> {
       : options(asked), restarts(all), shares(all.sum()), convergence(asked.tolerance) {}
 
   /// Throws UsageError, see DenseRun.
-  void check(const graph::GraphFile& graph, bool weighted) const {
+  void check(const Graph& graph, bool weighted) const {
     kernels::check(options, weighted);
     restarts.check(graph);
   }

@@ -15,7 +15,7 @@
 namespace edgewire::kernels {
 
 /// Throws UsageError unless x is empty or has a value for each vertex.
-void check_vector(std::span<const double> x, const graph::GraphFile& graph);
+void check_vector(std::span<const double> x, const Graph& graph);
 
 /// The program: values and sums are doubles, a message is the value as float or double.
 template <class Offered>
@@ -31,7 +31,7 @@ struct Spmv : tiles::WeightedSum<Offered> {
   explicit Spmv(std::span<const double> vector) : x(vector) {}
 
   /// Throws UsageError, see DenseRun.
-  void check(const graph::GraphFile& graph, bool) const { check_vector(x, graph); }
+  void check(const Graph& graph, bool) const { check_vector(x, graph); }
   double start(const graph::Row& row) const { return x.empty() ? 1 : x[row.vertex]; }
   static Constant constant(const graph::Row&) { return {}; }
   static Message message(double value, Constant) { return static_cast<Message>(value); }

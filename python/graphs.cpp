@@ -78,15 +78,15 @@ nb::object view_of(std::span<const Element> elements, nb::handle owner) {
                   nb::rv_policy::reference);
 }
 
-void check_rows(const graph::GraphFile& graph) {
+void check_rows(const Graph& graph) {
   run_unlocked([&](const Progress&) {
     graph.expect_all_rows();
     graph.verify_rows(0, graph.vertices());
   });
 }
 
-void export_apart(const graph::GraphFile& graph, const std::string& output, const std::string& format,
-                  bool weights, int workers) {
+void export_apart(const Graph& graph, const std::string& output, const std::string& format, bool weights,
+                  int workers) {
   run_unlocked([&](const Progress&) { export_graph(graph, output, format, weights, workers); });
 }
 
@@ -129,43 +129,41 @@ void bind_conversion(nb::module_& m) {
 
 void bind_graph(nb::module_& m) {
   bind_conversion(m);
-  using graph::GraphFile;
-  nb::class_<GraphFile>(m, "GraphFile")
-      .def_prop_ro("path", &GraphFile::path)
-      .def_prop_ro("vertices", &GraphFile::vertices)
-      .def_prop_ro("edges", &GraphFile::edges)
-      .def_prop_ro("weighted", &GraphFile::weighted)
-      .def_prop_ro("symmetric", &GraphFile::symmetric)
-      .def_prop_ro("simple", &GraphFile::simple)
-      .def_prop_ro("labelled", &GraphFile::labelled)
-      .def_prop_ro("has_original_ids", &GraphFile::has_original_ids)
-      .def_prop_ro("checksum", &GraphFile::checksum)
+  nb::class_<Graph>(m, "Graph")
+      .def_prop_ro("path", &Graph::path)
+      .def_prop_ro("vertices", &Graph::vertices)
+      .def_prop_ro("edges", &Graph::edges)
+      .def_prop_ro("weighted", &Graph::weighted)
+      .def_prop_ro("symmetric", &Graph::symmetric)
+      .def_prop_ro("simple", &Graph::simple)
+      .def_prop_ro("labelled", &Graph::labelled)
+      .def_prop_ro("has_original_ids", &Graph::has_original_ids)
+      .def_prop_ro("checksum", &Graph::checksum)
       .def("check_rows", &check_rows)
-      .def("set_table", &GraphFile::set_table)
+      .def("set_table", &Graph::set_table)
       // Offsets are signed, as NumPy has indexes: there are fewer than 2^63 edges.
       .def_prop_ro("offsets",
-                   [](nb::handle_t<GraphFile> self) {
-                     return view_of<std::int64_t>(nb::cast<GraphFile&>(self).offsets(), self);
+                   [](nb::handle_t<Graph> self) {
+                     return view_of<std::int64_t>(nb::cast<Graph&>(self).offsets(), self);
                    })
-      .def_prop_ro("targets",
-                   [](nb::handle_t<GraphFile> self) {
-                     return view_of<PlainId>(nb::cast<GraphFile&>(self).targets(), self);
-                   })
-      .def_prop_ro("weights", [](nb::handle_t<GraphFile> self) -> nb::object {
-        const auto weights = nb::cast<GraphFile&>(self).weights();
+      .def_prop_ro(
+          "targets",
+          [](nb::handle_t<Graph> self) { return view_of<PlainId>(nb::cast<Graph&>(self).targets(), self); })
+      .def_prop_ro("weights", [](nb::handle_t<Graph> self) -> nb::object {
+        const auto weights = nb::cast<Graph&>(self).weights();
         if (weights.empty()) return nb::none();
         return weights.visit(
             [&]<class Number>(std::span<const Number> all) { return view_of<Number>(all, self); });
       });
   m.def(
-      "open", [](const std::string& path, const std::string& name) { return GraphFile::open(path, name); },
+      "open", [](const std::string& path, const std::string& name) { return Graph::open(path, name); },
       "path"_a, "name"_a = "");
-  m.def("names_of", [](const GraphFile& graph) {
+  m.def("names_of", [](const Graph& graph) {
     std::vector<VertexId> ids;
     for (VertexId v{}; v < graph.vertices(); ++v) ids.push_back(v);
     return texts_of(names_of(graph, ids));
   });
-  m.def("original_ids", [](const GraphFile& graph) {
+  m.def("original_ids", [](const Graph& graph) {
     auto ids = std::make_unique<std::vector<std::uint64_t>>();
     for (VertexId v{}; v < graph.vertices(); ++v) ids->push_back(graph.original_id(v));
     std::uint64_t* const data = ids->data();

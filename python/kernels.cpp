@@ -114,7 +114,7 @@ nb::tuple run_kernel(std::uint64_t values, const Job& job, const Run& run) {
 }
 
 /// Returns the table for people, the same as JSON, and a page with charts.
-nb::tuple bound_apart(const graph::GraphFile& graph, BoundOptions options, const nb::object& show) {
+nb::tuple bound_apart(const Graph& graph, BoundOptions options, const nb::object& show) {
   SharedText text, json, page;
   run_unlocked(
       [&](const Progress& progress) {
@@ -223,7 +223,6 @@ std::vector<VertexId> sources_of(const std::vector<PlainId>& vertices) {
 void bind_kernels(nb::module_& m) {
   bind_job(m);
   bind_bound(m);
-  using graph::GraphFile;
   using launch::Bootstrap;
   nb::class_<PageRankOptions>(m, "PageRankOptions")
       .def(nb::init<>())
@@ -245,61 +244,61 @@ void bind_kernels(nb::module_& m) {
       .def_rw("endpoints", &BcOptions::endpoints)
       .def_rw("normalized", &BcOptions::normalized)
       .def_rw("deterministic", &BcOptions::deterministic);
-  m.def("pagerank", [](const GraphFile& graph, const PageRankOptions& asked, const Job& job) {
+  m.def("pagerank", [](const Graph& graph, const PageRankOptions& asked, const Job& job) {
     return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return pagerank(bootstrap, graph, asked, options);
     });
   });
-  m.def("ppr", [](const GraphFile& graph, const std::vector<PlainId>& sources,
-                  const std::vector<double>& shares, const PageRankOptions& asked, const Job& job) {
+  m.def("ppr", [](const Graph& graph, const std::vector<PlainId>& sources, const std::vector<double>& shares,
+                  const PageRankOptions& asked, const Job& job) {
     return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return ppr(bootstrap, graph, {sources_of(sources), shares}, asked, options);
     });
   });
-  m.def("spmv", [](const GraphFile& graph, const std::vector<double>& x, int iterations, const Job& job) {
+  m.def("spmv", [](const Graph& graph, const std::vector<double>& x, int iterations, const Job& job) {
     return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return spmv(bootstrap, graph, x, {iterations}, options);
     });
   });
-  m.def("bfs", [](const GraphFile& graph, PlainId source, const BfsOptions& asked, const Job& job) {
+  m.def("bfs", [](const Graph& graph, PlainId source, const BfsOptions& asked, const Job& job) {
     return run_kernel<std::int64_t>(graph.vertices(), job,
                                     [&](Bootstrap& bootstrap, const JobOptions& options) {
                                       return bfs(bootstrap, graph, VertexId(source), asked, options);
                                     });
   });
-  m.def("sssp", [](const GraphFile& graph, PlainId source, const SsspOptions& asked, const Job& job) {
+  m.def("sssp", [](const Graph& graph, PlainId source, const SsspOptions& asked, const Job& job) {
     return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return sssp(bootstrap, graph, VertexId(source), asked, options);
     });
   });
-  m.def("bc", [](const GraphFile& graph, const std::vector<PlainId>& sources, const BcOptions& asked,
+  m.def("bc", [](const Graph& graph, const std::vector<PlainId>& sources, const BcOptions& asked,
                  const Job& job) {
     return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return bc(bootstrap, graph, sources_of(sources), asked, options);
     });
   });
-  m.def("wcc", [](const GraphFile& graph, const Job& job) {
+  m.def("wcc", [](const Graph& graph, const Job& job) {
     return run_kernel<std::int64_t>(
         graph.vertices(), job,
         [&](Bootstrap& bootstrap, const JobOptions& options) { return wcc(bootstrap, graph, options); });
   });
-  m.def("scc", [](const GraphFile& graph, const Job& job) {
+  m.def("scc", [](const Graph& graph, const Job& job) {
     return run_kernel<std::int64_t>(
         graph.vertices(), job,
         [&](Bootstrap& bootstrap, const JobOptions& options) { return scc(bootstrap, graph, options); });
   });
-  m.def("cdlp", [](const GraphFile& graph, std::uint32_t iterations, const Job& job) {
+  m.def("cdlp", [](const Graph& graph, std::uint32_t iterations, const Job& job) {
     return run_kernel<std::int64_t>(graph.vertices(), job,
                                     [&](Bootstrap& bootstrap, const JobOptions& options) {
                                       return cdlp(bootstrap, graph, {iterations}, options);
                                     });
   });
-  m.def("lcc", [](const GraphFile& graph, const Job& job) {
+  m.def("lcc", [](const Graph& graph, const Job& job) {
     return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return lcc(bootstrap, graph, options);
     });
   });
-  m.def("tc", [](const GraphFile& graph, bool vertices, const Job& job) {
+  m.def("tc", [](const Graph& graph, bool vertices, const Job& job) {
     const std::uint64_t values = vertices ? graph.vertices() : 1;
     return run_kernel<std::int64_t>(values, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
       return tc(bootstrap, graph, {vertices}, options);

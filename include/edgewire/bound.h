@@ -48,7 +48,7 @@ struct Bound {
 
 /// Reads all rows. Throws UsageError when an option makes no sense, and Error with path and byte offset when
 /// the file does.
-Bound bound(const graph::GraphFile& graph, const BoundOptions& options = {});
+Bound bound(const Graph& graph, const BoundOptions& options = {});
 
 }  // namespace edgewire
 

@@ -79,8 +79,8 @@ GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output,
 
 /// Writes a graph as `output`; "-" is stdout. `format`: as the name of the output tells (auto), or el, wel,
 /// csv, tsv, mtx, sg, wsg or metis. `weights`: write them where graph and format have them.
-void export_graph(const graph::GraphFile& graph, const std::string& output,
-                  const std::string& format = "auto", bool weights = true, int workers = 0);
+void export_graph(const Graph& graph, const std::string& output, const std::string& format = "auto",
+                  bool weights = true, int workers = 0);
 
 /// How to make a graph.
 struct GenerateOptions {
@@ -100,7 +100,7 @@ GraphSummary generate_uniform(const std::string& output, std::uint64_t vertices,
 
 /// Returns the names of vertices: those of the table beside the graph, or their ids in the input. Throws
 /// UsageError where one of them is no vertex of the graph.
-std::vector<std::string> names_of(const graph::GraphFile& graph, std::span<const VertexId> vertices);
+std::vector<std::string> names_of(const Graph& graph, std::span<const VertexId> vertices);
 
 }  // namespace edgewire
 

@@ -35,7 +35,7 @@ namespace edgewire {
 namespace detail {
 
 /// Makes the job of a FrontierJob of one's own. Collective.
-std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, const Graph& graph,
                                                  const std::string& kernel, std::size_t record_bytes,
                                                  const JobOptions& options);
 
@@ -80,7 +80,7 @@ requires(std::is_trivially_copyable_v<Value> &&
 
   /// `kernel`: what is computed, in words; the same in all processes. `bootstrap` and `graph` outlive it.
   /// Throws UsageError when an option makes no sense.
-  FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& kernel,
+  FrontierJob(launch::Bootstrap& bootstrap, const Graph& graph, const std::string& kernel,
               const JobOptions& options = {})
       : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
                       sizeof(std::uint32_t) + sizeof(Value), nullptr) {}

@@ -46,26 +46,36 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
+}  // namespace edgewire::graph
+
+namespace edgewire {
+
+class Graph;
+namespace graph {
+Graph view(Graph graph, Direction direction, const std::string& folder, int workers,
+           const Progress& progress);
+}
+
 /// A graph in Edgewire's binary format (.ew), memory-mapped and read only: for each vertex its out-edges,
 /// ordered by target. Fewer than 2^32 - 1 vertices. Movable; all const members are thread safe.
 /// It is a file, or a folder of parts, of which some may be on other hosts (see rows_here()). docs/formats.md
 /// describes the layout.
-class GraphFile {
+class Graph {
  public:
   /// Maps the file, or the parts that are in the folder, and checks headers and section tables (not the
   /// contents: see verify_rows). Throws Error with path and byte offset. `name`: what messages and path()
   /// call it; empty: `path`, without slashes at the end of a folder.
-  static GraphFile open(const std::string& path, const std::string& name = {});
+  static Graph open(const std::string& path, const std::string& name = {});
   /// Makes a graph of edges in memory: edge e leads from sources[e] to targets[e]. Ids are from 0 on. It
   /// takes vectors or spans of 32-bit or 64-bit integers, and as many weights, or none. The graph lies in an
   /// unnamed file in the folder of temporary files (TMPDIR), which ends with it. Throws UsageError where the
   /// arrays are of unequal length, and Error with the first edge whose id is negative or whose weight is not
   /// finite.
-  static GraphFile from_edges(const Ids& sources, const Ids& targets, Weights weights = {},
-                              const EdgeOptions& options = {});
-  GraphFile(GraphFile&&) noexcept;
-  GraphFile& operator=(GraphFile&&) noexcept;
-  ~GraphFile();
+  static Graph from_edges(const Ids& sources, const Ids& targets, graph::Weights weights = {},
+                          const EdgeOptions& options = {});
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
 
   const std::string& path() const;
   /// The bytes of the files that are here.
@@ -82,7 +92,7 @@ class GraphFile {
   bool simple() const;     ///< no duplicate edges and no self loops, by construction
   bool symmetric() const;  ///< every edge is stored both ways, by construction
   /// Returns the way that its rows follow the edges of the file that was opened: see view().
-  Direction direction() const;
+  graph::Direction direction() const;
   bool has_original_ids() const;
   bool labelled() const;  ///< a table beside the file names the vertices: see names_of()
   /// Returns where that table is, if not beside the file; else empty.
@@ -96,10 +106,10 @@ class GraphFile {
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
   std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
   std::span<const VertexId> targets() const noexcept { return targets_; }
-  Weights weights() const noexcept { return weights_; }  ///< empty when not weighted
+  graph::Weights weights() const noexcept { return weights_; }  ///< empty when not weighted
   /// Returns the rows that can be read on this host, ascending and apart from each other: of a file all, of a
   /// folder those of the parts that are in it. Whoever touches others crashes; verify_rows() refuses them.
-  std::vector<RowRange> rows_here() const;
+  std::vector<graph::RowRange> rows_here() const;
   /// Returns whether what is here lies in the page cache.
   bool is_cached() const;
   /// Refuses a graph with parts that are missing; a command that reads all rows calls it. Throws Error, with
@@ -119,31 +129,35 @@ class GraphFile {
   void release_rows(std::uint64_t first, std::uint64_t last) const noexcept;
 
  private:
-  friend GraphFile view(GraphFile, Direction, const std::string&, int, const Progress&);
+  friend Graph graph::view(Graph, graph::Direction, const std::string&, int, const Progress&);
   struct Mapping;
-  explicit GraphFile(std::unique_ptr<Mapping> mapping);
-  void set_direction(Direction direction);
+  explicit Graph(std::unique_ptr<Mapping> mapping);
+  void set_direction(graph::Direction direction);
   void check_range(std::uint64_t first, std::uint64_t last) const;
   std::unique_ptr<Mapping> mapping_;
   // These lie in the mapping.
   std::span<const std::uint64_t> offsets_;
   std::span<const VertexId> targets_;
-  Weights weights_;
+  graph::Weights weights_;
 };
 
+}  // namespace edgewire
+
+namespace edgewire::graph {
+
 /// Returns the graph whose out-edges are the edges of `graph` in this direction, with their weights. Vertices
-/// and original ids are the same. Where the file stores every edge both ways (GraphFile::symmetric()), and
+/// and original ids are the same. Where the file stores every edge both ways (Graph::symmetric()), and
 /// for `out`, this is `graph` itself. Else it is written to an unnamed file in `folder` (empty: that of
 /// temporary files), by as many workers (0: one a core), in about 12 bytes of memory for each of its edges,
 /// 16 to 20 with weights. Processes that start later inherit it. Throws Error, also for a graph whose names
 /// stand in a table: the table belongs to its file.
-GraphFile view(GraphFile graph, Direction direction, const std::string& folder = {}, int workers = 0,
-               const Progress& progress = {});
+Graph view(Graph graph, Direction direction, const std::string& folder = {}, int workers = 0,
+           const Progress& progress = {});
 
 /// Refuses weights that cannot be used; it is called before weights are used. Throws Error, with what to do,
 /// where the graph has none or they may be times, see weights_doubtful(). `otherwise`: what else helps where
 /// there are none, such as "leave out --weighted".
-void expect_weights(const GraphFile& graph, std::string_view otherwise = {});
+void expect_weights(const Graph& graph, std::string_view otherwise = {});
 
 /// Returns how many bits a vertex id has in this file, or in the first part of this folder: 32 or 64. It
 /// returns nothing where it is no graph file of ours, or its header is damaged. Throws Error where it
@@ -160,15 +174,15 @@ bool is_ours(const std::string& path);
 /// The out-edges of a vertex: straight from the mapped file, or from where a process keeps them.
 class Row {
  public:
-  const GraphFile& graph;
+  const Graph& graph;
   VertexId vertex;
 
-  Row(const GraphFile& file, VertexId v) noexcept
+  Row(const Graph& file, VertexId v) noexcept
       : Row(file, v, file.offsets()[v], file.offsets()[v + std::size_t{1}], file.targets().data(),
             file.weights()) {}
   /// Takes edges [begin, end) of all those that lie at `targets`, with `weights`, which are empty where the
   /// graph has none.
-  Row(const GraphFile& file, VertexId v, std::uint64_t begin, std::uint64_t end, const VertexId* targets,
+  Row(const Graph& file, VertexId v, std::uint64_t begin, std::uint64_t end, const VertexId* targets,
       const Weights& weights) noexcept
       : graph(file), vertex(v), begin_(begin), end_(end), targets_(targets), weights_(weights) {}
 

@@ -57,8 +57,8 @@ struct PageRankOptions {
 
 /// Returns ranks, which sum to 1, by power iteration (Page, Brin, Motwani, Winograd: "The PageRank Citation
 /// Ranking", 1999).
-Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                        const PageRankOptions& asked = {}, const JobOptions& job = {});
+Result<double> pagerank(launch::Bootstrap& bootstrap, const Graph& graph, const PageRankOptions& asked = {},
+                        const JobOptions& job = {});
 
 /// Where walks start again: at least one vertex. They ascend, each once.
 struct PprSources {
@@ -67,7 +67,7 @@ struct PprSources {
   std::vector<double> shares = {};
 };
 /// Returns ranks of walks that start again at one of `sources`.
-Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const PprSources& sources,
+Result<double> ppr(launch::Bootstrap& bootstrap, const Graph& graph, const PprSources& sources,
                    const PageRankOptions& asked = {}, const JobOptions& job = {});
 
 struct SpmvOptions {
@@ -77,7 +77,7 @@ struct SpmvOptions {
 /// Returns y = A x, where row v of A has the weights of the edges to v, or 1 where the graph has none. `x`: a
 /// finite number for each vertex; empty: all are 1. Throws Error where a value is too large for
 /// JobOptions::wire.
-Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, std::vector<double> x = {},
+Result<double> spmv(launch::Bootstrap& bootstrap, const Graph& graph, std::vector<double> x = {},
                     const SpmvOptions& asked = {}, const JobOptions& job = {});
 
 /// Who searches where a kernel has several sources.
@@ -96,7 +96,7 @@ struct BfsOptions {
 /// Returns levels: the number of edges from the source, or 0xffffffff where no path leads. With `parents` it
 /// returns for each vertex the one before it on its path, for the source the source itself, and kNoVertex
 /// where no path leads.
-Result<PlainId> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
+Result<PlainId> bfs(launch::Bootstrap& bootstrap, const Graph& graph, VertexId source,
                     const BfsOptions& asked = {}, const JobOptions& job = {});
 
 struct SsspOptions {
@@ -109,12 +109,12 @@ struct SsspOptions {
 
 /// Returns distances, or infinity where no path leads (Meyer, Sanders: "Delta-stepping", 2003). Throws Error
 /// where the graph has no weights.
-Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
+Result<double> sssp(launch::Bootstrap& bootstrap, const Graph& graph, VertexId source,
                     const SsspOptions& asked = {}, const JobOptions& job = {});
 
 /// Returns for each vertex the one before it on a shortest path, for the source the source itself, and
 /// kNoVertex where no path leads.
-Result<PlainId> sssp_parents(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, VertexId source,
+Result<PlainId> sssp_parents(launch::Bootstrap& bootstrap, const Graph& graph, VertexId source,
                              const SsspOptions& asked = {}, const JobOptions& job = {});
 
 struct BcOptions {
@@ -129,14 +129,13 @@ struct BcOptions {
 
 /// Returns betweenness, added up over `sources`, which ascend, each once; empty: all vertices (Brandes: "A
 /// faster algorithm for betweenness centrality", 2001).
-Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                  const std::vector<VertexId>& sources = {}, const BcOptions& asked = {},
-                  const JobOptions& job = {});
+Result<double> bc(launch::Bootstrap& bootstrap, const Graph& graph, const std::vector<VertexId>& sources = {},
+                  const BcOptions& asked = {}, const JobOptions& job = {});
 
 /// Returns labels of weakly connected components: the label of each is its first vertex.
-Result<PlainId> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job = {});
+Result<PlainId> wcc(launch::Bootstrap& bootstrap, const Graph& graph, const JobOptions& job = {});
 /// Returns labels of strongly connected components: the label of each is its first vertex.
-Result<PlainId> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job = {});
+Result<PlainId> scc(launch::Bootstrap& bootstrap, const Graph& graph, const JobOptions& job = {});
 
 struct CdlpOptions {
   std::uint32_t iterations = 10;  ///< the most, from 1 on
@@ -144,10 +143,10 @@ struct CdlpOptions {
 
 /// Returns communities by label propagation, as LDBC Graphalytics defines it: labels, each of which is a
 /// vertex.
-Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                     const CdlpOptions& asked = {}, const JobOptions& job = {});
+Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const Graph& graph, const CdlpOptions& asked = {},
+                     const JobOptions& job = {});
 /// Returns local clustering coefficients; the number of triangles is in the report's JSON.
-Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& job = {});
+Result<double> lcc(launch::Bootstrap& bootstrap, const Graph& graph, const JobOptions& job = {});
 
 struct TcOptions {
   bool vertices = false;  ///< return the triangles of each vertex, see tc()
@@ -155,53 +154,51 @@ struct TcOptions {
 
 /// Returns one value: the number of triangles of the graph without directions, each counted once. With
 /// `vertices` it returns for each vertex the triangles that it is a corner of.
-Result<std::uint64_t> tc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                         const TcOptions& asked = {}, const JobOptions& job = {});
+Result<std::uint64_t> tc(launch::Bootstrap& bootstrap, const Graph& graph, const TcOptions& asked = {},
+                         const JobOptions& job = {});
 
 // The same in a job of one process, which is this one.
-inline Result<double> pagerank(const graph::GraphFile& graph, const PageRankOptions& asked = {},
+inline Result<double> pagerank(const Graph& graph, const PageRankOptions& asked = {},
                                const JobOptions& job = {}) {
   return pagerank(*launch::alone(), graph, asked, job);
 }
-inline Result<double> ppr(const graph::GraphFile& graph, const PprSources& sources,
-                          const PageRankOptions& asked = {}, const JobOptions& job = {}) {
+inline Result<double> ppr(const Graph& graph, const PprSources& sources, const PageRankOptions& asked = {},
+                          const JobOptions& job = {}) {
   return ppr(*launch::alone(), graph, sources, asked, job);
 }
-inline Result<double> spmv(const graph::GraphFile& graph, std::vector<double> x = {},
-                           const SpmvOptions& asked = {}, const JobOptions& job = {}) {
+inline Result<double> spmv(const Graph& graph, std::vector<double> x = {}, const SpmvOptions& asked = {},
+                           const JobOptions& job = {}) {
   return spmv(*launch::alone(), graph, std::move(x), asked, job);
 }
-inline Result<PlainId> bfs(const graph::GraphFile& graph, VertexId source, const BfsOptions& asked = {},
+inline Result<PlainId> bfs(const Graph& graph, VertexId source, const BfsOptions& asked = {},
                            const JobOptions& job = {}) {
   return bfs(*launch::alone(), graph, source, asked, job);
 }
-inline Result<double> sssp(const graph::GraphFile& graph, VertexId source, const SsspOptions& asked = {},
+inline Result<double> sssp(const Graph& graph, VertexId source, const SsspOptions& asked = {},
                            const JobOptions& job = {}) {
   return sssp(*launch::alone(), graph, source, asked, job);
 }
-inline Result<PlainId> sssp_parents(const graph::GraphFile& graph, VertexId source,
-                                    const SsspOptions& asked = {}, const JobOptions& job = {}) {
+inline Result<PlainId> sssp_parents(const Graph& graph, VertexId source, const SsspOptions& asked = {},
+                                    const JobOptions& job = {}) {
   return sssp_parents(*launch::alone(), graph, source, asked, job);
 }
-inline Result<double> bc(const graph::GraphFile& graph, const std::vector<VertexId>& sources = {},
+inline Result<double> bc(const Graph& graph, const std::vector<VertexId>& sources = {},
                          const BcOptions& asked = {}, const JobOptions& job = {}) {
   return bc(*launch::alone(), graph, sources, asked, job);
 }
-inline Result<PlainId> wcc(const graph::GraphFile& graph, const JobOptions& job = {}) {
+inline Result<PlainId> wcc(const Graph& graph, const JobOptions& job = {}) {
   return wcc(*launch::alone(), graph, job);
 }
-inline Result<PlainId> scc(const graph::GraphFile& graph, const JobOptions& job = {}) {
+inline Result<PlainId> scc(const Graph& graph, const JobOptions& job = {}) {
   return scc(*launch::alone(), graph, job);
 }
-inline Result<PlainId> cdlp(const graph::GraphFile& graph, const CdlpOptions& asked = {},
-                            const JobOptions& job = {}) {
+inline Result<PlainId> cdlp(const Graph& graph, const CdlpOptions& asked = {}, const JobOptions& job = {}) {
   return cdlp(*launch::alone(), graph, asked, job);
 }
-inline Result<double> lcc(const graph::GraphFile& graph, const JobOptions& job = {}) {
+inline Result<double> lcc(const Graph& graph, const JobOptions& job = {}) {
   return lcc(*launch::alone(), graph, job);
 }
-inline Result<std::uint64_t> tc(const graph::GraphFile& graph, const TcOptions& asked = {},
-                                const JobOptions& job = {}) {
+inline Result<std::uint64_t> tc(const Graph& graph, const TcOptions& asked = {}, const JobOptions& job = {}) {
   return tc(*launch::alone(), graph, asked, job);
 }
 

@@ -55,7 +55,7 @@ struct OwnProgram {
   typename DenseRun<P>::Ended ended{};
   /// Returns the values of all vertices after so many iterations, by other code, for `verify`; or it is
   /// empty, and nobody can verify the kernel. The graph has the direction of P.
-  std::function<std::vector<double>(const graph::GraphFile& graph, int iterations)> expected{};
+  std::function<std::vector<double>(const Graph& graph, int iterations)> expected{};
   /// `verify` takes values that differ from the expected ones by this part of them, and by this number.
   double tolerance = 1e-4, absolute = 0;
 };
@@ -73,7 +73,7 @@ struct OwnSearch {
   bool weighted = false;  ///< rows have weights
   /// Returns "" for right values of all vertices, or what is wrong with them, by other code, for `verify`; or
   /// it is empty, and nobody can verify the kernel.
-  std::function<std::string(const graph::GraphFile& graph, std::span<const Value> all)> fault{};
+  std::function<std::string(const Graph& graph, std::span<const Value> all)> fault{};
 };
 
 namespace detail {
@@ -87,7 +87,7 @@ struct AnyProgram {
   bool uses_weights, needs_weights;  ///< where the graph has some, and in any case
   bool doubles;                      ///< messages are doubles, otherwise floats
   graph::Direction direction;
-  std::function<std::vector<double>(const graph::GraphFile&, int)> expected;
+  std::function<std::vector<double>(const Graph&, int)> expected;
   double tolerance, absolute;
 
   bool can_verify() const noexcept { return expected != nullptr; }
@@ -100,7 +100,7 @@ struct AnySearch {
   std::function<std::vector<Value>(frontier::Job&, frontier::SuperstepLog&)> values;
   std::size_t record_bytes;
   bool weighted;
-  std::function<std::string(const graph::GraphFile&, std::span<const Value>)> fault;
+  std::function<std::string(const Graph&, std::span<const Value>)> fault;
 
   bool can_verify() const noexcept { return fault != nullptr; }
 };
@@ -149,10 +149,10 @@ detail::AnySearch<Value> own_kernel(const OwnSearch<Message, Value>& own) {
 /// Runs a kernel of your own, as the calls in kernels.h run ours; see there. The graph has the direction of
 /// its program, see graph::view(). Throws UsageError where what is said of the kernel makes no sense, or
 /// where it is to be verified and says nothing of what is right.
-Result<double> run_kernel(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const detail::AnyProgram& kernel, const JobOptions& job = {});
+Result<double> run_kernel(launch::Bootstrap& bootstrap, const Graph& graph, const detail::AnyProgram& kernel,
+                          const JobOptions& job = {});
 template <class Value>
-Result<Value> run_kernel(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+Result<Value> run_kernel(launch::Bootstrap& bootstrap, const Graph& graph,
                          const detail::AnySearch<Value>& kernel, const JobOptions& job = {});
 
 /// Does what a command line of `edgewire` asks for, with these kernels as commands beside its own: their

@@ -31,7 +31,7 @@ class DenseJob;
 
 /// Makes this process's part of a job. Collective. `bootstrap` and `graph` outlive it. Throws UsageError when
 /// an option makes no sense, and Error when the job fails.
-std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+std::shared_ptr<DenseJob> make_dense_job(launch::Bootstrap& bootstrap, const Graph& graph,
                                          const JobOptions& options);
 
 /// Returns the vertices that this process owns, in the order in which DenseRun has their values.
@@ -59,7 +59,7 @@ struct JobEdges {
 JobEdges edges_of(const DenseJob& job, bool needs_weights);
 /// Throws UsageError unless the rows of the job's graph follow its edges in this direction.
 void check_direction(const DenseJob& job, graph::Direction direction);
-const graph::GraphFile& graph_of(const DenseJob& job) noexcept;
+const Graph& graph_of(const DenseJob& job) noexcept;
 bool is_weighted(const DenseJob& job) noexcept;
 /// Asks for the memory of the loops' arrays where it is used.
 void place_arrays(const DenseJob& job, const Loops& loops);
@@ -86,7 +86,7 @@ void gather_bytes(const DenseJob& job, std::span<const std::byte> mine, std::siz
 }  // namespace detail
 
 /// Returns the values of all vertices at rank 0, in the order of their ids: [v] is the value of vertex v
-/// (graph::GraphFile::original_id(v) in the input). In other processes it returns nothing. `values`: those of
+/// (Graph::original_id(v) in the input). In other processes it returns nothing. `values`: those of
 /// this process, as DenseRun::values() gives them. Collective: all processes call it. Memory at rank 0: twice
 /// the values of all vertices. Throws Error when the job fails.
 template <class Value>

@@ -142,7 +142,7 @@ class WeightedSearch final : public BcSearch {
         name_of_edge(v, target), weight, static_cast<double>(distances_[v])));
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   bool endpoints_;
   std::vector<Distance> distances_;
   std::vector<VertexId> order_;                       ///< reached vertices, the nearest first

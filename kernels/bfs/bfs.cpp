@@ -159,7 +159,7 @@ bool Bfs::goes_on_after(const Followed& done) {
   return !ends() && !wants_pull();
 }
 
-bool Bfs::goes_on(const graph::GraphFile& graph, const State& state) {
+bool Bfs::goes_on(const Graph& graph, const State& state) {
   return state.frontier_edges <= frontier::few_edges(graph);
 }
 
@@ -181,14 +181,14 @@ bool Bfs::wants_pull() const {
   return job_.on_disks() ? wants_pull_from_disks(job_.graph(), state_) : wants_pull(job_.graph(), state_);
 }
 
-bool Bfs::wants_pull(const graph::GraphFile& graph, const State& state) {
+bool Bfs::wants_pull(const Graph& graph, const State& state) {
   if (!graph.symmetric()) return false;
   if (state.pulled)
     return state.frontier >= state.before || state.frontier > graph.vertices() / kPullVertices;
   return state.frontier_edges > state.unseen_edges / kPullEdges;
 }
 
-bool Bfs::wants_pull_from_disks(const graph::GraphFile& graph, const State& state) {
+bool Bfs::wants_pull_from_disks(const Graph& graph, const State& state) {
   return graph.symmetric() && state.unseen_edges < state.frontier_edges;
 }
 

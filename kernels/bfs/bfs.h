@@ -60,13 +60,13 @@ class Bfs {
     }
   };
   /// Returns whether the next superstep pulls, when all vertices that the last one has reached are counted.
-  static bool wants_pull(const graph::GraphFile& graph, const State& state);
+  static bool wants_pull(const Graph& graph, const State& state);
   /// Returns the same where rows are on disks. A row is read as a whole, even if its first edge leads to the
   /// frontier, so the direction counts that reads fewer edges.
-  static bool wants_pull_from_disks(const graph::GraphFile& graph, const State& state);
+  static bool wants_pull_from_disks(const Graph& graph, const State& state);
   /// Returns whether processes that have pushed from this frontier push again, without counting first what
   /// they have reached.
-  static bool goes_on(const graph::GraphFile& graph, const State& state);
+  static bool goes_on(const Graph& graph, const State& state);
 
   /// Makes the kernel. Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the
   /// smallest ones as many for each boundary vertex. 2 bits for each vertex that the process knows, 3 where

@@ -21,7 +21,7 @@ __extension__ using Uint128 = unsigned __int128;  // holds sums of any whole wei
 template <class Distance>
 class PlainBetweenness {
  public:
-  PlainBetweenness(const graph::GraphFile& graph, const BcRules& rules)
+  PlainBetweenness(const Graph& graph, const BcRules& rules)
       : graph_(graph),
         rules_(rules),
         scores_(graph.vertices()),
@@ -110,7 +110,7 @@ class PlainBetweenness {
     }
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   const BcRules& rules_;
   std::vector<long double> scores_;
   std::vector<Distance> distance_;
@@ -120,7 +120,7 @@ class PlainBetweenness {
 };
 
 template <class Distance>
-std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const VertexId> sources,
+std::vector<double> right_scores(const Graph& graph, std::span<const VertexId> sources,
                                  const BcRules& rules) {
   PlainBetweenness<Distance> plain(graph, rules);
   for (const VertexId source : sources) plain.add(source);
@@ -129,8 +129,8 @@ std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const 
 
 }  // namespace
 
-std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
-                     std::span<const double> scores, const BcRules& rules) {
+std::string check_bc(const Graph& graph, std::span<const VertexId> sources, std::span<const double> scores,
+                     const BcRules& rules) {
   graph.verify_rows(0, graph.vertices());
   const auto all = !rules.weighted ? right_scores<std::uint64_t>(graph, sources, rules)
                    : graph::is_whole(graph.weights().type()) ? right_scores<Uint128>(graph, sources, rules)

@@ -10,8 +10,7 @@
 
 namespace edgewire::kernels {
 
-std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
-                       std::span<const PlainId> labels) {
+std::string check_cdlp(const Graph& graph, std::uint64_t iterations, std::span<const PlainId> labels) {
   graph.verify_rows(0, graph.vertices());
   const PlainSources sources(graph);
   std::vector<std::uint64_t> ids(graph.vertices());

@@ -17,7 +17,7 @@ std::string level_text(std::uint32_t level) {
 
 }  // namespace
 
-std::string vertex_name(const graph::GraphFile& graph, VertexId vertex) {
+std::string vertex_name(const Graph& graph, VertexId vertex) {
   return "vertex " + graph::VertexNames(graph)(vertex);
 }
 
@@ -25,7 +25,7 @@ std::string vertex_name(const graph::GraphFile& graph, VertexId vertex) {
 // the source has an edge from the level below, and only the source has level 0. So no level is too low, and
 // whatever has a level is reachable. By the first rule no level is too high: it grows by at most 1 along each
 // edge of a shortest path.
-std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
+std::string check_bfs(const Graph& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents) {
   const std::uint64_t vertices = graph.vertices();
   graph.verify_rows(0, vertices);
@@ -77,7 +77,7 @@ std::string check_level_sizes(std::span<const std::uint32_t> levels, std::span<c
   return {};
 }
 
-std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> labels) {
+std::string check_wcc(const Graph& graph, std::span<const PlainId> labels) {
   const std::uint64_t vertices = graph.vertices();
   graph.verify_rows(0, vertices);
   // Union find; the root of a tree is the smallest of its vertices.

@@ -16,7 +16,7 @@ namespace edgewire::kernels {
 inline constexpr std::uint32_t kNoLevel = std::numeric_limits<std::uint32_t>::max();
 
 /// Returns the name of a vertex in messages, such as "vertex 7".
-std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
+std::string vertex_name(const Graph& graph, VertexId vertex);
 
 // Each check returns "" for a right result. Otherwise it returns a line that names a vertex, by the name that
 // it has in output, and the rule that it breaks. All spans hold a value for each vertex. Throws Error when
@@ -25,7 +25,7 @@ std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
 /// Checks levels of a breadth-first search from `source`: for each vertex the fewest edges of a path to it.
 /// `parents` is empty or names for each reached vertex the one before it on such a path; the source is its
 /// own parent.
-std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
+std::string check_bfs(const Graph& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents = {});
 
 /// Checks the numbers of vertices of each level that a run reports, from that of the source to the last one.
@@ -48,21 +48,20 @@ struct DistanceCheck {
 /// have whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge
 /// from a parent explains the distance. Memory: 32 bytes for each vertex, and 32 for each way that a
 /// sequential search keeps open.
-DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
+DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const float> distances,
                          bool unit_weights = false, std::span<const PlainId> parents = {});
-DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const double> distances,
+DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const double> distances,
                          bool unit_weights = false, std::span<const PlainId> parents = {});
-DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
-                         std::span<const std::uint64_t> distances, bool unit_weights = false,
-                         std::span<const PlainId> parents = {});
+DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const std::uint64_t> distances,
+                         bool unit_weights = false, std::span<const PlainId> parents = {});
 
 /// Checks weakly connected components: the label of a vertex is the smallest vertex that edges in any
 /// direction join to it.
-std::string check_wcc(const graph::GraphFile& graph, std::span<const PlainId> labels);
+std::string check_wcc(const Graph& graph, std::span<const PlainId> labels);
 
 /// Checks strongly connected components: the label of a vertex is the smallest vertex to and from which paths
 /// lead. Takes at most 36 bytes for each vertex.
-std::string check_scc(const graph::GraphFile& graph, std::span<const PlainId> labels);
+std::string check_scc(const Graph& graph, std::span<const PlainId> labels);
 
 /// The part of its value by which a score may differ.
 inline constexpr double kScoreTolerance = 1e-9;
@@ -82,22 +81,20 @@ struct BcRules {
 /// value for each operation of the longest row of operations that leads to it: the tolerance allows 8
 /// million, even if all of them round the same way. Memory: 84 bytes for each vertex, 116 where weighted, and
 /// 4 for each edge; where weighted, also 32 for each way that a search keeps open.
-std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
-                     std::span<const double> scores, const BcRules& rules = {});
+std::string check_bc(const Graph& graph, std::span<const VertexId> sources, std::span<const double> scores,
+                     const BcRules& rules = {});
 
 /// Checks local clustering coefficients: of the edges that could lead from one neighbour of a vertex to
 /// another, the share that does. Edges that occur several times count once, self loops do not. `triangles`:
 /// the number of triangles of the graph without directions. Takes 4 bytes for each edge and 8 for each
 /// vertex.
-std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coefficients,
-                      std::uint64_t triangles);
+std::string check_lcc(const Graph& graph, std::span<const double> coefficients, std::uint64_t triangles);
 /// Checks the number of triangles of the graph without directions, and of those at each vertex.
 /// `of_vertices`: the latter; or empty. Takes as much memory.
-std::string check_triangles(const graph::GraphFile& graph, std::span<const std::uint64_t> of_vertices,
+std::string check_triangles(const Graph& graph, std::span<const std::uint64_t> of_vertices,
                             std::uint64_t triangles);
 
 /// Checks label propagation: the labels are found again from the definition, with a table for each vertex.
-std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
-                       std::span<const PlainId> labels);
+std::string check_cdlp(const Graph& graph, std::uint64_t iterations, std::span<const PlainId> labels);
 
 }  // namespace edgewire::kernels

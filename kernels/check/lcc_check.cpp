@@ -39,7 +39,7 @@ struct Between {
 /// Returns the fault of the number of triangles, or the first one that check(vertex, between) finds: a line
 /// of text that is not empty.
 template <class Check>
-std::string check_vertices(const graph::GraphFile& graph, std::uint64_t triangles, const Check& check) {
+std::string check_vertices(const Graph& graph, std::uint64_t triangles, const Check& check) {
   graph.verify_rows(0, graph.vertices());
   const PlainSources sources(graph);
   std::uint64_t corners = 0;
@@ -66,8 +66,7 @@ std::string check_vertices(const graph::GraphFile& graph, std::uint64_t triangle
 
 }  // namespace
 
-std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coefficients,
-                      std::uint64_t triangles) {
+std::string check_lcc(const Graph& graph, std::span<const double> coefficients, std::uint64_t triangles) {
   constexpr double kRounding = 1e-12;
   return check_vertices(graph, triangles, [&](VertexId v, const Between& between) -> std::string {
     const auto degree = static_cast<double>(between.neighbours);
@@ -79,7 +78,7 @@ std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coe
   });
 }
 
-std::string check_triangles(const graph::GraphFile& graph, std::span<const std::uint64_t> of_vertices,
+std::string check_triangles(const Graph& graph, std::span<const std::uint64_t> of_vertices,
                             std::uint64_t triangles) {
   return check_vertices(graph, triangles, [&](VertexId v, const Between& between) -> std::string {
     if (of_vertices.empty() || of_vertices[v] == between.triangles) return {};

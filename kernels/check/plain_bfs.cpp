@@ -2,7 +2,7 @@
 
 namespace edgewire::kernels {
 
-Levels plain_breadth_first(const graph::GraphFile& graph, VertexId source) {
+Levels plain_breadth_first(const Graph& graph, VertexId source) {
   Levels found;
   found.level.assign(graph.vertices(), Levels::kUnreached);
   found.level[source] = 0;

@@ -27,6 +27,6 @@ struct Levels {
 };
 
 /// Searches from `source`, a vertex of the graph.
-Levels plain_breadth_first(const graph::GraphFile& graph, VertexId source);
+Levels plain_breadth_first(const Graph& graph, VertexId source);
 
 }  // namespace edgewire::kernels

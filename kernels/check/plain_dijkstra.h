@@ -15,7 +15,7 @@ namespace edgewire::kernels {
 /// Calls visit(target, weight) for the edges out of a vertex, with the weight in the type of the file; where
 /// `unit`, with weight 1.
 template <class Visit>
-void each_edge(const graph::GraphFile& graph, VertexId u, bool unit, const Visit& visit) {
+void each_edge(const Graph& graph, VertexId u, bool unit, const Visit& visit) {
   const graph::Row row{graph, u};
   if (unit) {
     for (const VertexId v : row.targets()) visit(v, std::uint32_t{1});
@@ -39,7 +39,7 @@ struct Distances {
 
 /// Finds the shortest distances. `unit`: all edges have weight 1. No weight is negative.
 template <class Sum>
-Distances<Sum> plain_dijkstra(const graph::GraphFile& graph, VertexId source, bool unit) {
+Distances<Sum> plain_dijkstra(const Graph& graph, VertexId source, bool unit) {
   using Way = std::pair<Sum, VertexId>;
   Distances<Sum> found{std::vector<Sum>(graph.vertices()),
                        std::vector<std::uint32_t>(graph.vertices(), Distances<Sum>::kUnreached),

@@ -56,7 +56,7 @@ double largest_rank(const PageRankOptions& options, std::uint64_t vertices) {
 }
 
 /// Returns, by vertex, the number of edges that lead to it.
-std::vector<double> in_degrees(const graph::GraphFile& graph) {
+std::vector<double> in_degrees(const Graph& graph) {
   std::vector<double> found(graph.vertices(), 0);
   for (const VertexId target : graph.targets()) found[target] += 1;
   return found;
@@ -79,7 +79,7 @@ struct Sum {
 
 class Ranks {
  public:
-  Ranks(const graph::GraphFile& graph, const PageRankOptions& options, const Restarts& restarts,
+  Ranks(const Graph& graph, const PageRankOptions& options, const Restarts& restarts,
         const Rounding& rounding)
       : graph_(graph),
         options_(options),
@@ -191,7 +191,7 @@ class Ranks {
     }
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   const PageRankOptions& options_;
   const Restarts& restarts_;
   const Rounding& rounding_;
@@ -208,7 +208,7 @@ class Ranks {
 
 }  // namespace
 
-Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
+Reference reference_ranks(const Graph& graph, const PageRankOptions& options, int iterations,
                           const Restarts& restarts, const Rounding& rounding) {
   check(options, options.weighted && graph.weighted());
   if (!restarts.vertices.empty()) restarts.check(graph);
@@ -216,7 +216,7 @@ Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& 
   return Ranks(graph, options, restarts, rounding).after(iterations);
 }
 
-Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
+Reference reference_spmv(const Graph& graph, std::span<const double> x, int iterations,
                          const Rounding& rounding) {
   check_vector(x, graph);
   const std::size_t n = graph.vertices();
@@ -263,7 +263,7 @@ Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> 
   return result;
 }
 
-double message_bound(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
+double message_bound(const Graph& graph, const PageRankOptions& options, int iterations,
                      const Rounding& rounding) {
   double once = gamma((2 + rounding.legs) * message_unit(rounding) + 3 * kUnit);
   for (int leg = 0; leg < rounding.legs; ++leg) once += 2 * gamma(wire_unit(rounding)) * (1 + once);

@@ -37,16 +37,16 @@ struct Reference {
 
 /// Returns the ranks after `iterations` by power iteration. `restarts`: those of personalised ranks; without
 /// vertices: ranks of all vertices. Takes 88 bytes for each vertex, with 16 bits on the wire up to 104.
-Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
+Reference reference_ranks(const Graph& graph, const PageRankOptions& options, int iterations,
                           const Restarts& restarts, const Rounding& rounding);
 
 /// Returns A^k x (see Spmv). The scales are |A|^k |x|.
-Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
+Reference reference_spmv(const Graph& graph, std::span<const double> x, int iterations,
                          const Rounding& rounding);
 
 /// Returns the most that rounded messages can change a result in sum, relative to the sum of all values. Sums
 /// of doubles add to it (see longest_sum), and so do values below the smallest normal float.
-double message_bound(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
+double message_bound(const Graph& graph, const PageRankOptions& options, int iterations,
                      const Rounding& rounding);
 double spmv_message_bound(int iterations, const Rounding& rounding);
 

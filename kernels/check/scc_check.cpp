@@ -15,7 +15,7 @@ namespace {
 /// 2000), without recursion.
 class PathSearch {
  public:
-  explicit PathSearch(const graph::GraphFile& graph)
+  explicit PathSearch(const Graph& graph)
       : graph_(graph), number_(graph.vertices()), first_(graph.vertices()) {}
 
   /// Returns, by vertex, the smallest vertex of its component.
@@ -67,7 +67,7 @@ class PathSearch {
   }
 
   static constexpr std::uint64_t kDone = ~std::uint64_t{0};
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   std::uint64_t count_ = 0;
   std::vector<std::uint64_t> number_;  ///< numbers in the order of discovery, [vertex]; 0: not yet found
   std::vector<VertexId> first_;
@@ -78,7 +78,7 @@ class PathSearch {
 
 }  // namespace
 
-std::string check_scc(const graph::GraphFile& graph, std::span<const PlainId> labels) {
+std::string check_scc(const Graph& graph, std::span<const PlainId> labels) {
   graph.verify_rows(0, graph.vertices());
   const auto right = PathSearch(graph).run();
   for (VertexId v{}; v < right.size(); ++v) {

@@ -18,7 +18,7 @@ __extension__ using Uint128 = unsigned __int128;
 template <class Distance>
 class SsspCheck {
  public:
-  SsspCheck(const graph::GraphFile& graph, VertexId source, std::span<const Distance> distances, bool unit,
+  SsspCheck(const Graph& graph, VertexId source, std::span<const Distance> distances, bool unit,
             std::span<const PlainId> parents)
       : graph_(graph),
         source_(source),
@@ -169,7 +169,7 @@ class SsspCheck {
     found.conclusive = all == 0 || limits < all;
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   VertexId source_;
   std::span<const Distance> distances_;
   bool unit_;
@@ -184,17 +184,16 @@ class SsspCheck {
 // the edges that explain it form a path from the source of just that length. They are followed from the
 // source on, so edges of weight 0 in a circle do not explain one another. The reference shares no code with
 // this, and shows what roundings have done.
-DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
+DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const float> distances,
                          bool unit_weights, std::span<const PlainId> parents) {
   return SsspCheck<float>(graph, source, distances, unit_weights, parents).check();
 }
-DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const double> distances,
+DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const double> distances,
                          bool unit_weights, std::span<const PlainId> parents) {
   return SsspCheck<double>(graph, source, distances, unit_weights, parents).check();
 }
-DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
-                         std::span<const std::uint64_t> distances, bool unit_weights,
-                         std::span<const PlainId> parents) {
+DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const std::uint64_t> distances,
+                         bool unit_weights, std::span<const PlainId> parents) {
   return SsspCheck<std::uint64_t>(graph, source, distances, unit_weights, parents).check();
 }
 

@@ -14,8 +14,7 @@ namespace {
 
 class BcCount {
  public:
-  BcCount(const graph::GraphFile& graph, VertexId source)
-      : graph_(graph), levels_(plain_breadth_first(graph, source)) {}
+  BcCount(const Graph& graph, VertexId source) : graph_(graph), levels_(plain_breadth_first(graph, source)) {}
 
   std::vector<CountedStep> operator()(const partition::Ownership& ownership) const {
     const auto processes = static_cast<std::size_t>(ownership.processes());
@@ -83,13 +82,13 @@ class BcCount {
     }
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   Levels levels_;
 };
 
 }  // namespace
 
-FrontierCount count_betweenness(const graph::GraphFile& graph, VertexId source) {
+FrontierCount count_betweenness(const Graph& graph, VertexId source) {
   frontier::expect_vertex(graph, source);
   return {"bc", Exactness::exact, sizeof(frontier::WideRecord), BcCount(graph, source)};
 }

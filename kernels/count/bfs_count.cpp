@@ -16,7 +16,7 @@ namespace {
 /// none for the source, nor for a vertex that an earlier pull has told it.
 class BfsCount {
  public:
-  BfsCount(const graph::GraphFile& graph, VertexId source, bool on_disks)
+  BfsCount(const Graph& graph, VertexId source, bool on_disks)
       : graph_(graph), on_disks_(on_disks), levels_(plain_breadth_first(graph, source)) {}
 
   std::vector<CountedStep> operator()(const partition::Ownership& ownership) const {
@@ -65,14 +65,14 @@ class BfsCount {
       if (!is_known(v) && names.add(process, v)) load.add(process, names.owner(v));
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   bool on_disks_;
   Levels levels_;
 };
 
 /// Counts sssp. However sssp orders its work, a process names each vertex of another one that its reached
 /// vertices lead to.
-std::vector<CountedStep> count_reached(const graph::GraphFile& graph, std::span<const VertexId> reached,
+std::vector<CountedStep> count_reached(const Graph& graph, std::span<const VertexId> reached,
                                        const partition::Ownership& ownership) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
   CountedStep whole{"all distances", reached.size(), RecordLoad(processes)};
@@ -89,13 +89,12 @@ std::vector<CountedStep> count_reached(const graph::GraphFile& graph, std::span<
 
 }  // namespace
 
-FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source, bool on_disks) {
+FrontierCount count_breadth_first(const Graph& graph, VertexId source, bool on_disks) {
   frontier::expect_vertex(graph, source);
   return {"bfs", Exactness::exact, sizeof(frontier::Record), BfsCount(graph, source, on_disks)};
 }
 
-FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,
-                                   std::size_t distance_bytes) {
+FrontierCount count_shortest_paths(const Graph& graph, VertexId source, std::size_t distance_bytes) {
   frontier::expect_vertex(graph, source);
   return {"sssp", Exactness::at_least, sizeof(frontier::ShortRecord::vertex) + distance_bytes,
           [&graph, reached = plain_breadth_first(graph, source).reached](const auto& ownership) {

@@ -17,7 +17,7 @@ namespace {
 
 class CdlpCount {
  public:
-  CdlpCount(const graph::GraphFile& graph, std::uint64_t iterations) : graph_(graph), sources_(graph) {
+  CdlpCount(const Graph& graph, std::uint64_t iterations) : graph_(graph), sources_(graph) {
     std::vector<PlainId> labels(graph.vertices());
     std::iota(labels.begin(), labels.end(), PlainId{0});
     std::vector<bool> news(labels.size(), true);
@@ -84,7 +84,7 @@ class CdlpCount {
     return best.second;
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   PlainSources sources_;
   std::vector<std::uint64_t> voters_;                        ///< number of voters, [round]
   std::vector<std::pair<VertexId, std::uint32_t>> changes_;  ///< changes as (vertex, round)
@@ -92,7 +92,7 @@ class CdlpCount {
 
 }  // namespace
 
-FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
+FrontierCount count_labels(const Graph& graph, std::uint64_t iterations) {
   if (iterations == 0) throw UsageError(fmt::format("{} must be at least 1", opt::iterations));
   return {"cdlp", Exactness::exact, sizeof(frontier::Record), CdlpCount(graph, iterations)};
 }

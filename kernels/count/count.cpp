@@ -9,7 +9,7 @@ void RecordLoad::add(const RecordLoad& other) {
   }
 }
 
-RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership) {
+RecordLoad bits_of_known(const Graph& graph, const partition::Ownership& ownership) {
   constexpr std::uint64_t kVerticesARecord = 64;
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
   RecordLoad bits(processes);
@@ -25,7 +25,7 @@ RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownersh
   return bits;
 }
 
-Names::Names(const graph::GraphFile& graph, const partition::Ownership& ownership)
+Names::Names(const Graph& graph, const partition::Ownership& ownership)
     : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
   for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.home(v).owner;
 }

@@ -47,7 +47,7 @@ struct CountedStep {
 
 /// Returns the load where owners tell each process a bit for each of their vertices that its edges lead to,
 /// 64 in a record.
-RecordLoad bits_of_known(const graph::GraphFile& graph, const partition::Ownership& ownership);
+RecordLoad bits_of_known(const Graph& graph, const partition::Ownership& ownership);
 
 /// A kernel, its graph and its source or iterations; the graph outlives it.
 struct FrontierCount {
@@ -63,29 +63,29 @@ struct FrontierCount {
 // All of these throw UsageError when an argument makes no sense.
 
 /// Counts for bfs, exactly. `on_disks`: whether rows are on disks, from where it pulls other levels.
-FrontierCount count_breadth_first(const graph::GraphFile& graph, VertexId source, bool on_disks = false);
+FrontierCount count_breadth_first(const Graph& graph, VertexId source, bool on_disks = false);
 /// Counts for sssp the least that is sent. `distance_bytes`: 8, or 4 with --precision f32.
-FrontierCount count_shortest_paths(const graph::GraphFile& graph, VertexId source,
+FrontierCount count_shortest_paths(const Graph& graph, VertexId source,
                                    std::size_t distance_bytes = sizeof(double));
 /// Counts for bc from one source, exactly.
-FrontierCount count_betweenness(const graph::GraphFile& graph, VertexId source);
+FrontierCount count_betweenness(const Graph& graph, VertexId source);
 /// Counts for wcc the least that is sent. `on_disks`: whether rows are on disks, from where all of them are
 /// read.
-FrontierCount count_components(const graph::GraphFile& graph, bool on_disks = false);
+FrontierCount count_components(const Graph& graph, bool on_disks = false);
 /// Counts for scc: exactly where a directed graph has so few edges that all processes get those that may be
 /// on a cycle, else about; at least where edges have no direction, as wcc.
-FrontierCount count_strong_components(const graph::GraphFile& graph);
+FrontierCount count_strong_components(const Graph& graph);
 /// Counts for lcc or tc, exactly. `credited`: whether vertices learn of their triangles. Then it finds all of
 /// these; memory: 8 bytes for each pair of neighbours in one.
-FrontierCount count_triangles(const graph::GraphFile& graph, std::string_view kernel, bool credited);
+FrontierCount count_triangles(const Graph& graph, std::string_view kernel, bool credited);
 /// Counts for cdlp, exactly.
-FrontierCount count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
+FrontierCount count_labels(const Graph& graph, std::uint64_t iterations);
 
 /// The owners of vertices, and the vertices of others that a process has named: it names each one once.
 /// Processes come one after the other.
 class Names {
  public:
-  Names(const graph::GraphFile& graph, const partition::Ownership& ownership);
+  Names(const Graph& graph, const partition::Ownership& ownership);
 
   std::uint32_t owner(VertexId vertex) const noexcept { return owners_[vertex]; }
   /// Returns whether the process has a reason to name the vertex: another one owns it, and this is the first

@@ -23,7 +23,7 @@ struct Neighbours {
   std::vector<std::uint64_t> edges;  ///< number of edges in both directions, as in the file, [vertex]
 };
 
-Neighbours neighbours_in(const graph::GraphFile& graph) {
+Neighbours neighbours_in(const Graph& graph) {
   const PlainSources sources(graph);
   Neighbours found;
   for (VertexId v{}; v < graph.vertices(); ++v) {
@@ -38,7 +38,7 @@ std::uint64_t records_of(std::uint64_t words) { return (words + 1) / 2; }
 /// A counter of the records that a run with this ownership sends.
 class Sending {
  public:
-  Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const partition::Ownership& ownership)
+  Sending(const Graph& graph, const Neighbours& neighbours, const partition::Ownership& ownership)
       : graph_(graph),
         neighbours_(neighbours),
         ownership_(ownership),
@@ -148,7 +148,7 @@ class Sending {
     return found;
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   const Neighbours& neighbours_;
   const partition::Ownership& ownership_;
   std::uint32_t processes_;
@@ -158,7 +158,7 @@ class Sending {
 };
 
 /// Counts the steps. A triangle is found by the owner of the corner that comes last.
-std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighbours& neighbours,
+std::vector<CountedStep> count_steps(const Graph& graph, const Neighbours& neighbours,
                                      const partition::Ownership& ownership, bool credited) {
   const RecordLoad nothing(static_cast<std::size_t>(ownership.processes()));
   const Sending sending(graph, neighbours, ownership);
@@ -175,7 +175,7 @@ std::vector<CountedStep> count_steps(const graph::GraphFile& graph, const Neighb
 
 }  // namespace
 
-FrontierCount count_triangles(const graph::GraphFile& graph, std::string_view kernel, bool credited) {
+FrontierCount count_triangles(const Graph& graph, std::string_view kernel, bool credited) {
   return {kernel, Exactness::exact, sizeof(frontier::Record),
           [&graph, credited, neighbours = neighbours_in(graph)](const auto& ownership) {
             return count_steps(graph, neighbours, ownership, credited);

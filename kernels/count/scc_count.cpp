@@ -18,8 +18,7 @@ namespace {
 
 /// Counts where the edges are few: each process sends those to vertices of others to their owners, and then
 /// to all others the edges of its vertices that have an edge in and an edge out, loops not counted.
-std::vector<CountedStep> count_few_edges(const graph::GraphFile& graph,
-                                         const partition::Ownership& ownership) {
+std::vector<CountedStep> count_few_edges(const Graph& graph, const partition::Ownership& ownership) {
   const auto processes = static_cast<std::size_t>(ownership.processes());
   CountedStep keep{"keep the edges that are left, both ways", 0, RecordLoad(processes)};
   CountedStep collect{"collect the edges that are left", 0, RecordLoad(processes)};
@@ -51,7 +50,7 @@ std::vector<CountedStep> count_few_edges(const graph::GraphFile& graph,
 /// may be on another cycle than those of the largest component, and what count_breadth_first() takes.
 class SccRun {
  public:
-  SccRun(const graph::GraphFile& graph, const partition::Ownership& ownership)
+  SccRun(const Graph& graph, const partition::Ownership& ownership)
       : graph_(graph),
         ownership_(ownership),
         processes_(static_cast<std::uint32_t>(ownership.processes())),
@@ -376,7 +375,7 @@ class SccRun {
     }
   }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   const partition::Ownership& ownership_;
   std::uint32_t processes_;
   std::uint64_t vertices_;
@@ -400,7 +399,7 @@ class SccRun {
 
 }  // namespace
 
-FrontierCount count_strong_components(const graph::GraphFile& graph) {
+FrontierCount count_strong_components(const Graph& graph) {
   if (graph.symmetric()) return count_components(graph);
   if (graph.edges() <= Scc::kCollected)
     return {"scc", Exactness::exact, sizeof(frontier::Record),

@@ -51,7 +51,7 @@ struct Part {
 };
 
 /// Returns the part of a process. `edges`: the number of edges of each vertex that are linked.
-Part part_of(const graph::GraphFile& graph, std::uint32_t process, const partition::Ownership& ownership,
+Part part_of(const Graph& graph, std::uint32_t process, const partition::Ownership& ownership,
              const Names& names, std::size_t edges) {
   // An owned vertex comes before all others, so that it is the root and gives the name.
   std::vector<PlainId> parents(graph.vertices());
@@ -131,9 +131,8 @@ void link_giant(std::vector<Part>& parts, std::uint32_t process) {
 
 /// Returns the boundary vertices of `owner` that are open in p, and q's in p, of which one of the two
 /// suffices.
-std::array<std::vector<PlainId>, 2> open_between(const graph::GraphFile& graph,
-                                                 const std::vector<Part>& parts, std::uint32_t p,
-                                                 std::uint32_t q) {
+std::array<std::vector<PlainId>, 2> open_between(const Graph& graph, const std::vector<Part>& parts,
+                                                 std::uint32_t p, std::uint32_t q) {
   const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
     std::vector<PlainId> some;
     for (const PlainId v : parts[knows].boundary[owner])
@@ -155,8 +154,7 @@ struct Link {
 /// Returns the components that are linked. A pair of processes links the names that both have for a boundary
 /// vertex, once for each vertex. A process that has a part of the large component links it with the part of
 /// the process `reference`.
-std::vector<Link> links_of(const graph::GraphFile& graph, const std::vector<Part>& parts,
-                           std::uint32_t reference) {
+std::vector<Link> links_of(const Graph& graph, const std::vector<Part>& parts, std::uint32_t reference) {
   std::vector<Link> links;
   const auto processes = static_cast<std::uint32_t>(parts.size());
   for (std::uint32_t p = 0; p < processes; ++p)
@@ -263,7 +261,7 @@ void count_join(const std::vector<Link>& links, const Names& names, RecordLoad& 
 }
 
 /// Counts the method of WccMerge.
-std::vector<CountedStep> count_steps(const graph::GraphFile& graph, bool on_disks,
+std::vector<CountedStep> count_steps(const Graph& graph, bool on_disks,
                                      const partition::Ownership& ownership) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
   CountedStep whole{"all labels", graph.vertices(), RecordLoad(processes)};
@@ -298,7 +296,7 @@ std::vector<CountedStep> count_steps(const graph::GraphFile& graph, bool on_disk
 
 }  // namespace
 
-FrontierCount count_components(const graph::GraphFile& graph, bool on_disks) {
+FrontierCount count_components(const Graph& graph, bool on_disks) {
   return {"wcc", Exactness::at_least, sizeof(frontier::Record),
           [&graph, on_disks](const auto& ownership) { return count_steps(graph, on_disks, ownership); }};
 }

@@ -25,7 +25,7 @@ std::size_t words_of_row(std::size_t entries, bool directed) {
 
 }  // namespace
 
-std::uint64_t BoundaryRows::batch_words(const graph::GraphFile& graph, int processes) {
+std::uint64_t BoundaryRows::batch_words(const Graph& graph, int processes) {
   constexpr std::uint64_t kLeast = 1 << 18, kMost = 1 << 22;
   return std::clamp(graph.edges() / 4 / static_cast<std::uint64_t>(processes), kLeast, kMost);
 }

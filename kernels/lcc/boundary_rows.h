@@ -21,7 +21,7 @@ class BoundaryRows {
  public:
   /// Returns the number of words, as wide as an id, that travel in a batch from and to a process, with its
   /// bookkeeping: at most 4 Mi, but at least one row to each peer.
-  static std::uint64_t batch_words(const graph::GraphFile& graph, int processes);
+  static std::uint64_t batch_words(const Graph& graph, int processes);
 
   /// Asks for rows: a bit for each boundary vertex; and exchanges their lengths. `words`: the result of
   /// batch_words(). Memory: a bit and 4 bytes for each known vertex, 8 bytes for each row that is to come or

@@ -251,7 +251,7 @@ class OrientedRows::Builder {
 
   OrientedRows& rows_;
   frontier::Job& job_;
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   const ForEach& for_each_;
   std::optional<frontier::InRows> in_;  ///< in-edges, where the graph is not symmetric
 };

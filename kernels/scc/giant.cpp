@@ -104,8 +104,7 @@ bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64
   return round < kFirstRounds || joined >= left / kFewJoin || edges <= vertices / kFewEdges;
 }
 
-GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& graph,
-                                                    const partition::Ownership& ownership,
+GiantComponent::Candidate GiantComponent::candidate(const Graph& graph, const partition::Ownership& ownership,
                                                     std::uint32_t rank) {
   return ownership.visit([&](const auto& scheme) {
     const auto row_of = [&](LocalNumber local) {

@@ -26,8 +26,7 @@ class GiantComponent {
   };
   /// Returns the proposal of the process: the vertex with the largest product; 0 where its sample has no
   /// edge. The search starts at the first one with the largest product of all processes.
-  static Candidate candidate(const graph::GraphFile& graph, const partition::Ownership& ownership,
-                             std::uint32_t rank);
+  static Candidate candidate(const Graph& graph, const partition::Ownership& ownership, std::uint32_t rank);
 
   /// The number of vertices of a thin level, and the number of thin levels that are enough: processes wait
   /// for one another at each.

@@ -43,7 +43,7 @@ double weight_sum(frontier::Job& job) {
 }
 
 /// Returns the same from the figures of weights on disks.
-double weight_sum(const graph::GraphFile& graph, const frontier::WeightFigures& weights) {
+double weight_sum(const Graph& graph, const frontier::WeightFigures& weights) {
   if (weights.least < 0)
     throw Error(fmt::format("{}: an edge has weight {:g}; sssp needs weights that are not negative",
                             graph.path(), weights.least));
@@ -70,7 +70,7 @@ Sssp<Distance>::Sssp(frontier::Job& job, double asked, bool unit) : delta(asked)
 }
 
 template <class Distance>
-void Sssp<Distance>::refuse(const graph::GraphFile& graph, VertexId vertex) const {
+void Sssp<Distance>::refuse(const Graph& graph, VertexId vertex) const {
   throw Error(fmt::format("{}: the shortest path to vertex {} is longer than {} can hold ({:.2g}): {}",
                           graph.path(), graph::VertexNames(graph)(vertex),
                           kWhole                  ? "u64"
@@ -84,8 +84,8 @@ void Sssp<Distance>::refuse(const graph::GraphFile& graph, VertexId vertex) cons
 /// Searches breadth-first over the edges that explain distances: edges of weight 0, and those that are too
 /// short to change a sum, may lead round in circles.
 template <class Distance>
-std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,
-                                  std::span<const Distance> distances, bool unit_weights) {
+std::vector<PlainId> find_parents(const Graph& graph, VertexId source, std::span<const Distance> distances,
+                                  bool unit_weights) {
   constexpr PlainId kNone = kNoVertex;
   graph.verify_rows(0, graph.vertices());
   std::vector<PlainId> parents(graph.vertices(), kNone);
@@ -116,10 +116,9 @@ std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source
 template struct Sssp<float>;
 template struct Sssp<double>;
 template struct Sssp<std::uint64_t>;
-template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const float>, bool);
-template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const double>, bool);
-template std::vector<PlainId> find_parents(const graph::GraphFile&, VertexId, std::span<const std::uint64_t>,
-                                           bool);
+template std::vector<PlainId> find_parents(const Graph&, VertexId, std::span<const float>, bool);
+template std::vector<PlainId> find_parents(const Graph&, VertexId, std::span<const double>, bool);
+template std::vector<PlainId> find_parents(const Graph&, VertexId, std::span<const std::uint64_t>, bool);
 
 // These are compiled once, and for speed.
 template class DeltaStepping<float>;

@@ -48,7 +48,7 @@ struct Sssp {
     return static_cast<std::uint64_t>(std::min(static_cast<double>(distance) * buckets_a_unit, 0x1p62));
   }
   /// Throws Error that says that a shortest path to this vertex is too long for the type.
-  [[noreturn]] void refuse(const graph::GraphFile& graph, VertexId vertex) const;
+  [[noreturn]] void refuse(const Graph& graph, VertexId vertex) const;
 
   double delta;
   bool unit_weights;
@@ -71,8 +71,8 @@ inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t 
 /// those of all vertices, as DeltaStepping finds them. Takes one thread, and 8 bytes for each vertex.
 /// Throws Error when the graph file is damaged.
 template <class Distance>
-std::vector<PlainId> find_parents(const graph::GraphFile& graph, VertexId source,
-                                  std::span<const Distance> distances, bool unit_weights);
+std::vector<PlainId> find_parents(const Graph& graph, VertexId source, std::span<const Distance> distances,
+                                  bool unit_weights);
 
 extern template struct Sssp<float>;
 extern template struct Sssp<double>;

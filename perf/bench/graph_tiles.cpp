@@ -19,7 +19,7 @@ topology::WorkerPool make_pool(int workers) {
   return topology::WorkerPool(topology::place(topology::discover(), 0, 1, workers));
 }
 
-std::vector<std::uint32_t> cut_columns(const Graph& graph, int workers) {
+std::vector<std::uint32_t> cut_columns(const PlainGraph& graph, int workers) {
   std::vector<std::uint32_t> edges_to(graph.vertices());
   for (const std::uint32_t target : graph.targets) ++edges_to[target];
   const std::uint64_t share = graph.targets.size() / (16 * static_cast<std::uint64_t>(workers));

@@ -19,7 +19,8 @@ namespace edgewire::perf {
 class GraphReader final : public plan::EdgeReader {
  public:
   /// Column c is [bounds[c], bounds[c + 1]). The graph outlives the reader.
-  GraphReader(const Graph& graph, std::span<const std::uint32_t> bounds) : graph_(graph), address_(bounds) {}
+  GraphReader(const PlainGraph& graph, std::span<const std::uint32_t> bounds)
+      : graph_(graph), address_(bounds) {}
 
   std::uint32_t sources() const override { return graph_.vertices(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
@@ -28,7 +29,7 @@ class GraphReader final : public plan::EdgeReader {
   void read(std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override;
 
  private:
-  const Graph& graph_;
+  const PlainGraph& graph_;
   partition::ColumnAddresses address_;
 };
 
@@ -36,6 +37,6 @@ class GraphReader final : public plan::EdgeReader {
 topology::WorkerPool make_pool(int workers);
 
 /// Cuts destinations into columns of at most kColumnWidth and a sixteenth of a worker's edges.
-std::vector<std::uint32_t> cut_columns(const Graph& graph, int workers);
+std::vector<std::uint32_t> cut_columns(const PlainGraph& graph, int workers);
 
 }  // namespace edgewire::perf

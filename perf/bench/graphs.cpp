@@ -21,8 +21,8 @@ class Random : public SplitMix64 {
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 };
 
-Graph from_edges(std::uint32_t vertices, const std::vector<Edge>& edges) {
-  Graph graph;
+PlainGraph from_edges(std::uint32_t vertices, const std::vector<Edge>& edges) {
+  PlainGraph graph;
   graph.offsets.assign(std::size_t{vertices} + 1, 0);
   for (const Edge& edge : edges) ++graph.offsets[edge.first + 1];
   std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
@@ -35,9 +35,9 @@ Graph from_edges(std::uint32_t vertices, const std::vector<Edge>& edges) {
 }
 
 /// The graph whose vertex i is order[i] of `graph`. new_ids: the inverse of `order`.
-Graph renumber(const Graph& graph, const std::vector<std::uint32_t>& order,
-               const std::vector<std::uint32_t>& new_ids) {
-  Graph renumbered;
+PlainGraph renumber(const PlainGraph& graph, const std::vector<std::uint32_t>& order,
+                    const std::vector<std::uint32_t>& new_ids) {
+  PlainGraph renumbered;
   renumbered.offsets.reserve(graph.offsets.size());
   renumbered.targets.reserve(graph.targets.size());
   for (const std::uint32_t v : order) {
@@ -61,7 +61,7 @@ Edge kronecker_edge(int scale, Random& random) {
   return edge;
 }
 
-Graph make_kronecker(int scale) {
+PlainGraph make_kronecker(int scale) {
   Random random;
   const std::uint32_t vertices = 1U << scale;
   std::vector<std::uint32_t> new_ids(vertices);
@@ -75,7 +75,7 @@ Graph make_kronecker(int scale) {
   return from_edges(vertices, edges);
 }
 
-Graph make_uniform(int scale) {
+PlainGraph make_uniform(int scale) {
   Random random;
   const std::uint64_t vertices = 1ULL << scale;
   std::vector<Edge> edges(vertices * 16);
@@ -85,7 +85,7 @@ Graph make_uniform(int scale) {
   return from_edges(static_cast<std::uint32_t>(vertices), edges);
 }
 
-Graph make_grid(int scale) {
+PlainGraph make_grid(int scale) {
   const std::uint32_t columns = 1U << (scale / 2);
   const std::uint32_t vertices = 1U << scale;
   std::vector<Edge> edges;
@@ -96,7 +96,7 @@ Graph make_grid(int scale) {
   return from_edges(vertices, edges);
 }
 
-Graph make_web(int scale) {
+PlainGraph make_web(int scale) {
   Random random;
   const std::uint32_t vertices = 1U << scale;
   std::vector<Edge> edges;
@@ -118,7 +118,7 @@ Graph make_web(int scale) {
 
 }  // namespace
 
-Graph make_graph(const std::string& shape, int scale) {
+PlainGraph make_graph(const std::string& shape, int scale) {
   if (shape == "kronecker") return make_kronecker(scale);
   if (shape == "uniform") return make_uniform(scale);
   if (shape == "grid") return make_grid(scale);
@@ -126,13 +126,13 @@ Graph make_graph(const std::string& shape, int scale) {
   throw std::invalid_argument("no such shape: " + shape);
 }
 
-Graph read_graph(const std::string& path) {
-  const auto file = graph::GraphFile::open(path);
+PlainGraph read_graph(const std::string& path) {
+  const auto file = Graph::open(path);
   file.verify_rows(0, file.vertices());
   return {{file.offsets().begin(), file.offsets().end()}, {file.targets().begin(), file.targets().end()}};
 }
 
-Graph order_by_degree(const Graph& graph) {
+PlainGraph order_by_degree(const PlainGraph& graph) {
   std::vector<std::uint64_t> degrees(graph.vertices());
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) degrees[v] += graph.offsets[v + 1] - graph.offsets[v];
   for (const std::uint32_t target : graph.targets) ++degrees[target];

@@ -10,7 +10,7 @@
 namespace edgewire::perf {
 
 /// Out-edges of v: targets[offsets[v]..offsets[v + 1]).
-struct Graph {
+struct PlainGraph {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint32_t> targets;
   std::uint32_t vertices() const { return static_cast<std::uint32_t>(offsets.size() - 1); }
@@ -19,12 +19,12 @@ struct Graph {
 /// A graph of 2^scale vertices and about 16 edges a vertex. Shapes: "kronecker" (R-MAT with Graph500's
 /// parameters, ids permuted), "uniform", "grid" (4 edges a vertex, row by row), "web" (links to near ids,
 /// which are often shared, and to popular pages; in crawl order).
-Graph make_graph(const std::string& shape, int scale);
+PlainGraph make_graph(const std::string& shape, int scale);
 
 /// The graph of an .ew file. Throws Error with path and byte offset.
-Graph read_graph(const std::string& path);
+PlainGraph read_graph(const std::string& path);
 
 /// The same graph with vertices renumbered by falling degree (in and out).
-Graph order_by_degree(const Graph& graph);
+PlainGraph order_by_degree(const PlainGraph& graph);
 
 }  // namespace edgewire::perf

@@ -51,10 +51,10 @@ std::vector<int> setting(const char* name, const char* otherwise, int most = 102
   return values;
 }
 
-perf::Graph make_graph() {
+perf::PlainGraph make_graph() {
   const char* const file = std::getenv("EDGEWIRE_BENCH_GRAPH");
   const char* const shape = std::getenv("EDGEWIRE_BENCH_SHAPE");
-  perf::Graph graph =
+  perf::PlainGraph graph =
       perf::order_by_degree(file != nullptr ? perf::read_graph(file)
                                             : perf::make_graph(shape != nullptr ? shape : "kronecker",
                                                                setting("EDGEWIRE_BENCH_SCALE", "22", 31)[0]));
@@ -63,14 +63,14 @@ perf::Graph make_graph() {
 }
 
 /// Source values are small integers: all sums are exact, whatever their order.
-topology::PageVector<float> make_values(const perf::Graph& graph) {
+topology::PageVector<float> make_values(const perf::PlainGraph& graph) {
   topology::PageVector<float> x(graph.vertices());
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) x[v] = static_cast<float>(v * 2654435761U >> 24) + 1;
   return x;
 }
 
 /// The sum of each destination, added up edge by edge.
-std::vector<double> plain_sums(const perf::Graph& graph, std::span<const float> x) {
+std::vector<double> plain_sums(const perf::PlainGraph& graph, std::span<const float> x) {
   std::vector<double> sums(graph.vertices());
   for (std::uint32_t v = 0; v < graph.vertices(); ++v)
     for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
@@ -162,7 +162,7 @@ void print(std::span<const Sweeper> sweepers, double edges) {
 }
 
 /// How edges and cells are spread over thicknesses: edges of a cell for each of its sources.
-void print_cells(const perf::Graph& graph, std::span<const std::uint32_t> bounds) {
+void print_cells(const perf::PlainGraph& graph, std::span<const std::uint32_t> bounds) {
   constexpr std::array kLimits{
       1.0 / 64, 1.0 / 16, tiles::kThinEdges, 1.0, 4.0, 16.0, std::numeric_limits<double>::max()};
   std::array<std::uint64_t, kLimits.size()> cells{}, edges{};
@@ -187,7 +187,7 @@ void print_cells(const perf::Graph& graph, std::span<const std::uint32_t> bounds
                static_cast<double>(edges[row]) / static_cast<double>(graph.targets.size()));
 }
 
-void compare(const perf::Graph& graph, int workers) {
+void compare(const perf::PlainGraph& graph, int workers) {
   topology::WorkerPool pool = perf::make_pool(workers);
   const auto bounds = perf::cut_columns(graph, workers);
   const tiles::Tiles tiles = tiles::build_tiles(pool, perf::GraphReader(graph, bounds), bounds);
@@ -210,7 +210,7 @@ void compare(const perf::Graph& graph, int workers) {
 
 int main() {
   try {
-    const perf::Graph graph = make_graph();
+    const perf::PlainGraph graph = make_graph();
     for (const int workers : setting("EDGEWIRE_BENCH_WORKERS", "1 2")) compare(graph, workers);
   } catch (const std::exception& error) {
     fmt::print(stderr, "order_bench: {}\n", error.what());

@@ -146,7 +146,7 @@ struct Figures {
 };
 
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
-  const auto graph = graph::GraphFile::open(arguments.graph);
+  const auto graph = Graph::open(arguments.graph);
   job::DenseOptions options;
   options.process.workers = arguments.workers;
   options.process.transport = arguments.transport;

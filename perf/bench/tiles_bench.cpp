@@ -29,9 +29,9 @@ int scale() {
 }
 
 /// The graph "shape/order"; keeps only the last one asked for.
-const perf::Graph& graph_named(const std::string& name) {
+const perf::PlainGraph& graph_named(const std::string& name) {
   static std::string made;
-  static perf::Graph graph;
+  static perf::PlainGraph graph;
   if (made != name) {
     graph = {};
     graph = perf::make_graph(name.substr(0, name.find('/')), scale());
@@ -110,7 +110,7 @@ const tiles::Tiles& tiles_of(const std::string& name, topology::WorkerPool& pool
   static Built built;
   if (built.name != name || built.workers != pool.workers()) {
     built = {};
-    const perf::Graph& graph = graph_named(name);
+    const perf::PlainGraph& graph = graph_named(name);
     const auto bounds = cut_columns(graph, pool.workers());
     built = {name, pool.workers(), tiles::build_tiles(pool, GraphReader(graph, bounds), bounds)};
   }
@@ -119,7 +119,7 @@ const tiles::Tiles& tiles_of(const std::string& name, topology::WorkerPool& pool
 
 void build(benchmark::State& state, const std::string& name) {
   topology::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
-  const perf::Graph& graph = graph_named(name);
+  const perf::PlainGraph& graph = graph_named(name);
   const auto bounds = cut_columns(graph, pool.workers());
   const GraphReader reader(graph, bounds);
   while (state.KeepRunning()) benchmark::DoNotOptimize(tiles::build_tiles(pool, reader, bounds));

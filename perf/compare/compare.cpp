@@ -324,8 +324,7 @@ std::string uncounted(const std::vector<std::string>& options) {
 
 constexpr std::uint64_t kBitsPerS = 1'000'000'000;  // of the line that times are counted for
 
-bounds::FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph,
-                               const kernels::FrontierCount& count) {
+bounds::FrontierBound bound_of(const Cell& cell, const Graph& graph, const kernels::FrontierCount& count) {
   bounds::BoundOptions options;
   options.processes = {cell.processes};
   options.ownerships = {cell.ownership};
@@ -335,7 +334,7 @@ bounds::FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph,
   return bounds::frontier_bound(graph, count, options).front();
 }
 
-void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
+void count_rows(Comparison& comparison, const Graph& graph, const std::string& source) {
   const auto count = kernels::count_of(
       {comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
   std::map<std::pair<int, std::string>, bounds::FrontierBound> bounds;
@@ -354,7 +353,7 @@ void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std
 
 }  // namespace
 
-void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
+void add_frontier_bounds(Comparison& comparison, const Graph& graph, const std::string& source) {
   const std::string other = uncounted(comparison.kernel_options);
   comparison.has_bounds =
       other.empty() && (source.empty() != kernels::descriptor_of(comparison.kernel).has_source);

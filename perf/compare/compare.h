@@ -179,7 +179,7 @@ inline constexpr const char* kNoPrediction =
 /// Fills in what bounds::frontier_bound() counts for the run of a kernel that follows a frontier. The run
 /// started at `source` where the kernel starts at a vertex. Where the run cannot be counted, has_bounds is
 /// false, and a note says why. Throws Error.
-void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source);
+void add_frontier_bounds(Comparison& comparison, const Graph& graph, const std::string& source);
 
 /// Returns lines such as "1G with cover (25 ms) is faster than 10G with worker (32 ms)". There is one for
 /// each number of processes. For dense kernels it compares the best strategy over the slowest link with the

@@ -55,7 +55,7 @@ std::vector<std::string> run_words(const Cell& cell, const CompareSettings& sett
   return words;
 }
 
-CompareRuns::CompareRuns(const CompareSettings& settings, const Matrix& matrix, const graph::GraphFile& graph)
+CompareRuns::CompareRuns(const CompareSettings& settings, const Matrix& matrix, const Graph& graph)
     : settings_(settings),
       graph_(graph),
       cells_(cells_of(matrix)),

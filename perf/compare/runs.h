@@ -40,7 +40,7 @@ std::vector<std::string> run_words(const Cell& cell, const CompareSettings& sett
 class CompareRuns {
  public:
   /// `graph` is what graph_path names; it and `settings` outlive this.
-  CompareRuns(const CompareSettings& settings, const Matrix& matrix, const graph::GraphFile& graph);
+  CompareRuns(const CompareSettings& settings, const Matrix& matrix, const Graph& graph);
 
   /// Makes all runs, every cell taking its turn in each round, with a line on stderr for each. Returns false
   /// where another rank has the results. Throws Error, and RunFailed.
@@ -56,7 +56,7 @@ class CompareRuns {
   void note(const std::string& text);
 
   const CompareSettings& settings_;
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   std::vector<Cell> cells_;
   std::vector<std::vector<RunFigures>> runs_;  ///< [cell]
   std::vector<int> iterations_;                ///< [cell]: iterations of a run

@@ -21,7 +21,6 @@
 namespace {
 
 using edgewire::Error;
-using edgewire::graph::GraphFile;
 
 constexpr std::uint64_t kMagic = 0x3152534370616d65;  // "emapCSR1"
 
@@ -33,7 +32,7 @@ struct Header {
 };
 
 void write_file(const std::string& from, const std::string& to) {
-  const auto graph = GraphFile::open(from);
+  const auto graph = Graph::open(from);
   graph.verify_rows(0, graph.vertices());
   const pull::OwnInEdges edges(graph);
   const std::array header{Header{kMagic, graph.vertices(), graph.edges()}};

@@ -10,14 +10,12 @@
 
 namespace {
 
-using edgewire::graph::GraphFile;
-
 void run(std::span<char* const> words) {
   if (words.size() < 2) throw edgewire::Error("usage: pull GRAPH.ew --threads N --iterations N --ranks FILE");
   const int threads = std::stoi(pull::option(words, 2, "--threads"));
   const int iterations = std::stoi(pull::option(words, 2, "--iterations"));
   const auto start = edgewire::Clock::now();
-  const auto graph = GraphFile::open(words[1]);
+  const auto graph = Graph::open(words[1]);
   graph.verify_rows(0, graph.vertices());
   const pull::OwnInEdges edges(graph);
   pull::PageRank kernel(edges.view());

@@ -35,7 +35,7 @@ struct InEdges {
 
 /// The same in memory of its own.
 struct OwnInEdges {
-  explicit OwnInEdges(const edgewire::graph::GraphFile& graph)
+  explicit OwnInEdges(const edgewire::Graph& graph)
       : offsets(graph.vertices() + 1), sources(graph.edges()), out_degrees(graph.vertices()) {
     const auto rows = graph.offsets();
     const auto targets = graph.targets();

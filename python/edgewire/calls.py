@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from ._edgewire import GraphFile, UsageError
+from ._edgewire import Graph, UsageError
 from .inputs import shown
 
 
@@ -57,7 +57,7 @@ def flag(name, value):
 def file_of(graph):
     """The file of a Graph."""
     file = getattr(graph, "_file", None)
-    if not isinstance(file, GraphFile):
+    if not isinstance(file, Graph):
         raise UsageError(f"a Graph is needed here, not a {type(graph).__name__}: make one with read() or Graph.from_...()")
     return file
 

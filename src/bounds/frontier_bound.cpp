@@ -22,7 +22,7 @@ FrontierBound::Superstep superstep(const kernels::CountedStep& step, std::uint64
 
 }  // namespace
 
-std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const kernels::FrontierCount& count,
+std::vector<FrontierBound> frontier_bound(const Graph& graph, const kernels::FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress) {
   check(options);
   check_partition_files(options.ownerships, options.processes, graph.vertices());

@@ -33,7 +33,7 @@ struct FrontierBound {
 /// Counts for the processes, ownerships (hash, ranges, partition files), rates and framing of `options`. It
 /// takes 20 bytes of memory for each vertex, and 16 for each process and superstep, beside count_shares().
 /// Throws Error.
-std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const kernels::FrontierCount& count,
+std::vector<FrontierBound> frontier_bound(const Graph& graph, const kernels::FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress = {});
 
 /// Returns the bounds as text for people, ending with a newline.

@@ -53,7 +53,7 @@ std::uint64_t kernel_bytes(const kernels::KernelMemory& kernel, const GraphShare
 
 /// Returns, for each process, the vertices of others with an edge to one of its own, each once. Adds the
 /// in-edges.
-std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, const kernels::Names& names,
+std::vector<std::vector<VertexId>> sources_of(const Graph& graph, const kernels::Names& names,
                                               std::vector<ProcessShare>& shares) {
   std::vector<std::vector<VertexId>> sources(shares.size());
   std::vector<VertexId> last(shares.size(), VertexId(kNoVertex));  // last vertex that was added, [process]
@@ -70,7 +70,7 @@ std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, con
 
 }  // namespace
 
-GraphShares count_shares(const graph::GraphFile& graph, const partition::Ownership& ownership) {
+GraphShares count_shares(const Graph& graph, const partition::Ownership& ownership) {
   GraphShares all{graph.vertices(), graph.edges(), graph.symmetric(),
                   std::vector<ProcessShare>(static_cast<std::size_t>(ownership.processes()))};
   auto& shares = all.processes;

@@ -18,7 +18,7 @@ using kernels::ProcessShare;
 
 /// Counts the shares; reads all rows. It takes 8 bytes of memory for each vertex, and unless the graph is
 /// symmetric 4 for each process and vertex of others from which an edge leads to it.
-GraphShares count_shares(const graph::GraphFile& graph, const partition::Ownership& ownership);
+GraphShares count_shares(const Graph& graph, const partition::Ownership& ownership);
 
 /// Estimates shares without a graph: each of `processes` gets equally many vertices and edges, and edges lead
 /// to any vertex equally often. The number of vertices at a boundary is the expected one, V (1 - (1 - 1 /

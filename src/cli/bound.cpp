@@ -115,7 +115,7 @@ bounds::BoundOptions understand(const BoundArguments& arguments) {
   return options;
 }
 
-void verify(const graph::GraphFile& file, int threads) {
+void verify(const Graph& file, int threads) {
   constexpr std::uint64_t kRows = 1 << 16;
   file.expect_all_rows();
   parallel_for(threads, (file.vertices() + kRows - 1) / kRows, [&](int /*thread*/, std::uint64_t block) {
@@ -123,13 +123,13 @@ void verify(const graph::GraphFile& file, int threads) {
   });
 }
 
-bounds::Bound count(const graph::GraphFile& file, const bounds::BoundOptions& options) {
+bounds::Bound count(const Graph& file, const bounds::BoundOptions& options) {
   return bounds::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_stderr());
 }
 
 /// Computes and shows the bound of kernels that follow a frontier.
 void run_frontier_bound(const BoundArguments& arguments, const bounds::BoundOptions& options,
-                        const graph::GraphFile& file) {
+                        const Graph& file) {
   const auto count = kernels::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
   const auto bounds = bounds::frontier_bound(file, count, options, report::progress_on_stderr());
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, bounds::to_json(bounds, options));
@@ -165,7 +165,7 @@ void run(const BoundArguments& arguments) {
   check_writable(arguments.json_path);
   auto options = understand(arguments);
   const auto opened = open_graph(arguments.graph_path(), arguments.reading);
-  const graph::GraphFile& file = opened.file;
+  const Graph& file = opened.file;
   verify(file, options.threads);
   if (!kernels::descriptor_of(arguments.kernel).dense) {
     run_frontier_bound(arguments, options, file);

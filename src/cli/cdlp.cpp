@@ -26,8 +26,7 @@ void add_cdlp(CLI::App& app) {
        "largest communities, by label and number of vertices"});
   settings->job.add_checkpoint_options(*command, "label", "iteration");
   command->callback([settings] {
-    run_kernel(settings->job,
-               [settings](const graph::GraphFile&) { return runs::make_cdlp(settings->asked); });
+    run_kernel(settings->job, [settings](const Graph&) { return runs::make_cdlp(settings->asked); });
   });
 }
 

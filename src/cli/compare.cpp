@@ -193,7 +193,7 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
 
 /// Runs the comparison. Returns nothing where another rank has the results.
 std::optional<perf::Comparison> compare(const perf::CompareSettings& settings, const perf::Matrix& matrix,
-                                        const graph::GraphFile& graph) {
+                                        const Graph& graph) {
   try {
     perf::CompareRuns runs(settings, matrix, graph);
     if (!runs.run()) return {};

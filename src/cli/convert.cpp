@@ -17,6 +17,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
+#include "cli/job_options.h"
 #include "cli/option.h"
 #include "graph/file/vertex_names.h"
 #include "launch/packing.h"
@@ -79,7 +80,7 @@ Format output_format(const ConvertSettings& settings, const std::map<std::string
 
 /// A graph to write in another format.
 struct Source {
-  graph::GraphFile graph;
+  Graph graph;
   std::unique_ptr<OutputFile> names{};  ///< names of its vertices, where they are not beside it
   bool named = false;                   ///< whether the ids of the input are names
 };
@@ -118,7 +119,7 @@ void write_other(const ConvertSettings& settings, Format format, Clock::time_poi
                         !settings.how.undirected && settings.how.vertices.empty();
   const bool names = graph::has_names(format);
   const Source source =
-      as_it_is ? Source{graph::GraphFile::open(settings.input())} : read_aside(settings, is_ours, names);
+      as_it_is ? Source{Graph::open(settings.input())} : read_aside(settings, is_ours, names);
   const auto& graph = source.graph;
   if (settings.how.labels && !graph.labelled())
     throw UsageError(fmt::format("{}: its vertices have no names: leave out --labels", settings.input()));

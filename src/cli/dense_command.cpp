@@ -50,7 +50,7 @@ void DenseSettings::check() const {
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
 }
 
-void DenseSettings::check_job(const graph::GraphFile& graph, const runs::Kernel& kernel) const {
+void DenseSettings::check_job(const Graph& graph, const runs::Kernel& kernel) const {
   job::DenseOptions options;
   set_known(options);
   options.weighted = kernel.weighted();

@@ -25,7 +25,7 @@ struct DenseSettings : KernelOptions {
   void add_to(CLI::App& command);
   bool doubles() const { return precision == "f64"; }
   void check() const override;
-  void check_job(const graph::GraphFile& graph, const runs::Kernel& kernel) const override;
+  void check_job(const Graph& graph, const runs::Kernel& kernel) const override;
   job::DenseOptions job(launch::Bootstrap& bootstrap) const override;
 
  private:

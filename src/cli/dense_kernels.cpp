@@ -39,7 +39,7 @@ struct SpmvSettings : DenseSettings {
 };
 
 /// Returns the vector of --x, or nothing.
-std::vector<double> vector_of(const SpmvSettings& settings, const graph::GraphFile& graph) {
+std::vector<double> vector_of(const SpmvSettings& settings, const Graph& graph) {
   const std::string& path = settings.x_path;
   if (path.empty()) return {};
   return settings.doubles() ? named_values(graph, path, std::numeric_limits<double>::max(), "")
@@ -64,7 +64,7 @@ void add_pagerank(CLI::App& app) {
   add(*command, opt::pagerank_2015, settings->asked.form_2015);
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
-    run_kernel(*settings, [&](const graph::GraphFile& graph) {
+    run_kernel(*settings, [&](const Graph& graph) {
       return runs::make_pagerank(settings->asked, graph.vertices(), settings->doubles());
     });
   });
@@ -92,7 +92,7 @@ void add_ppr(CLI::App& app) {
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   settings->python_call = "edgewire.pagerank(...)";
   command->callback([settings, sources] {
-    run_kernel(*settings, [&](const graph::GraphFile& graph) {
+    run_kernel(*settings, [&](const Graph& graph) {
       if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
       return runs::make_ppr(settings->asked, sources->find(graph), settings->doubles());
     });
@@ -116,7 +116,7 @@ void add_spmv(CLI::App& app) {
   reads(add(*command, opt::x, settings->x_path));
   add_dense_options(*command, *settings, "value", "vertices of the largest absolute values");
   command->callback([settings] {
-    run_kernel(*settings, [&](const graph::GraphFile& graph) {
+    run_kernel(*settings, [&](const Graph& graph) {
       return runs::make_spmv(settings->asked, {vector_of(*settings, graph), settings->x_path},
                              graph.weighted(), settings->doubles());
     });

@@ -32,8 +32,7 @@ KernelOptions& add_frontier_kernel(
     if (on_disks) options->edge_place.add_to(*command, options->launch);
   };
   add_frontier_options(*command, *options, own, words);
-  command->callback(
-      [options, make] { run_kernel(*options, [&](const graph::GraphFile&) { return make(*options); }); });
+  command->callback([options, make] { run_kernel(*options, [&](const Graph&) { return make(*options); }); });
   return *options;
 }
 

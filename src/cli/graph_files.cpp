@@ -94,17 +94,17 @@ void note_doubtful_weights(const std::string& input) {
                   input == "-" ? "stdin" : input));
 }
 
-graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,
-                                      const graph::ConvertOptions& options, graph::BuildSummary& summary) {
+Graph convert_to_temporary(const std::string& input, OutputFile& nameless,
+                           const graph::ConvertOptions& options, graph::BuildSummary& summary) {
   summary = graph::convert(input, nameless, options, report::progress_on_stderr());
-  return graph::GraphFile::open(nameless.path_for_others(), input);
+  return Graph::open(nameless.path_for_others(), input);
 }
 
 namespace {
 
 struct Conversion {
   std::unique_ptr<OutputFile> file, names;
-  graph::GraphFile graph;
+  Graph graph;
 };
 
 /// Returns whether the text names an option of `edgewire convert` alone.
@@ -128,7 +128,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph
   reading.workers = options.process.workers;
   summary = graph::convert_to(job, path, "", reading, report::progress_on_stderr());
   auto file = job.take_output();
-  auto graph = graph::GraphFile::open(file->path_for_others(), path);
+  auto graph = Graph::open(file->path_for_others(), path);
   return {std::move(file), nullptr, std::move(graph)};
 }
 
@@ -164,7 +164,7 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
   if (is_ours && (reading.labels || !reading.columns.empty()))
     throw UsageError(fmt::format("{}: a graph file (.ew) has its names already: leave out {}", path,
                                  reading.labels ? "--labels" : "--columns"));
-  if (is_ours) return {graph::GraphFile::open(path), {}, path, nullptr, nullptr, false};
+  if (is_ours) return {Graph::open(path), {}, path, nullptr, nullptr, false};
   if (const auto launcher = launch::find_launcher(); path == "-" && launcher)
     throw UsageError(
         fmt::format("-: under {} only one process gets stdin: convert it before (edgewire convert - -o g.ew)",

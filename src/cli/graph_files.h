@@ -42,7 +42,7 @@ void add_graph_input(CLI::App& command, std::string& path, Reading& reading);
 
 /// The graph that a command works on.
 struct OpenGraph {
-  graph::GraphFile file;
+  Graph file;
   std::optional<double> seconds_convert;  ///< time of converting, where the input was in another format
   std::string path_for_others;  ///< path by which other processes can open it, as long as this lives
   std::unique_ptr<OutputFile> converted;
@@ -58,8 +58,8 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
 OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
                      std::uint64_t memory_bytes);
 /// Converts `input` into a nameless file, and returns the graph.
-graph::GraphFile convert_to_temporary(const std::string& input, OutputFile& nameless,
-                                      const graph::ConvertOptions& options, graph::BuildSummary& summary);
+Graph convert_to_temporary(const std::string& input, OutputFile& nameless,
+                           const graph::ConvertOptions& options, graph::BuildSummary& summary);
 /// The text of --help for an input that open_graph() opens.
 inline constexpr const char* kGraphHelp =
     "a graph file (.ew), as convert and generate write it, or a file in another format that convert reads";

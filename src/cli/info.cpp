@@ -37,7 +37,7 @@ struct RowCounts {
   std::uint64_t asymmetry = 0;  // is 0 for a symmetric graph
 };
 
-RowCounts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64_t last) {
+RowCounts count_rows(const Graph& file, std::uint64_t first, std::uint64_t last) {
   file.verify_rows(first, last);
   RowCounts counts;
   for (std::uint64_t v = first; v < last; ++v) {
@@ -58,7 +58,7 @@ RowCounts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uin
 }
 
 /// Throws Error where the file breaks a promise of its header.
-void check_promises(const graph::GraphFile& file, const RowCounts& counts) {
+void check_promises(const Graph& file, const RowCounts& counts) {
   const auto refuse = [&](const std::string& what) { throw Error(fmt::format("{}: {}", file.path(), what)); };
   if (counts.unsorted_rows > 0) refuse(fmt::format("{} rows are not sorted by target", counts.unsorted_rows));
   if (file.simple() && counts.self_loops + counts.duplicates > 0) {
@@ -72,7 +72,7 @@ void check_promises(const graph::GraphFile& file, const RowCounts& counts) {
   }
 }
 
-RowCounts count_all(const graph::GraphFile& file, int workers) {
+RowCounts count_all(const Graph& file, int workers) {
   constexpr std::uint64_t kRows = 1 << 14;
   file.verify_rows(0, 0);
   RowCounts total;
@@ -95,12 +95,12 @@ RowCounts count_all(const graph::GraphFile& file, int workers) {
 }
 
 /// Returns the type of weights, or null where there are none.
-nlohmann::ordered_json weight_type_of(const graph::GraphFile& file) {
+nlohmann::ordered_json weight_type_of(const Graph& file) {
   if (!file.weighted()) return nullptr;
   return std::string(graph::name_of(file.weights().type()));
 }
 
-std::string weights_of(const graph::GraphFile& file) {
+std::string weights_of(const Graph& file) {
   if (!file.weighted()) return "no";
   return fmt::format(
       "yes, {}{}", graph::name_of(file.weights().type()),
@@ -136,7 +136,7 @@ void add_info(CLI::App& app) {
     const auto start = Clock::now();
     check_writable(settings->json);
     const OpenGraph opened = open_graph(settings->path, settings->reading);
-    const graph::GraphFile& file = opened.file;
+    const Graph& file = opened.file;
     file.expect_all_rows();
     const RowCounts counts = count_all(file, workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);

@@ -31,7 +31,7 @@ namespace {
 struct Needs {
   double an_edge, a_vertex;
 
-  double of(const graph::GraphFile& graph, bool weighted) const {
+  double of(const Graph& graph, bool weighted) const {
     constexpr double kWeight = 4;
     return static_cast<double>(graph.edges()) * (an_edge + (weighted ? kWeight : 0)) +
            static_cast<double>(graph.vertices()) * a_vertex;
@@ -94,8 +94,8 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
   return disk && option.empty();
 }
 
-void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap,
-                         const graph::GraphFile& graph, const runs::Kernel& kernel) const {
+void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const Graph& graph,
+                         const runs::Kernel& kernel) const {
   const bool tiles = kernel.has_tiles(), weighted = kernel.weighted() && graph.weighted();
   const Needs& needs = tiles ? kNeedOfTiles : kNeedOfRows;
   if (!on_disks(needs.of(graph, weighted), bootstrap, tiles ? needs_memory(options) : "")) return;
@@ -192,7 +192,7 @@ void KernelOptions::check() const {
   edge_place.check();
 }
 
-void KernelOptions::check_job(const graph::GraphFile& graph, const runs::Kernel& /*kernel*/) const {
+void KernelOptions::check_job(const Graph& graph, const runs::Kernel& /*kernel*/) const {
   if (common.ownership == "auto" || common.ownership.starts_with("auto,"))
     throw UsageError("--ownership auto counts the bytes of pagerank: name hash, ranges or a partition file");
   frontier::Options known;

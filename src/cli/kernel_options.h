@@ -31,7 +31,7 @@ struct EdgePlace {
   void check() const;
   /// Sets the place of tiles or rows. Rank 0 says on stderr what auto takes, where memory does not suffice.
   /// Collective.
-  void apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+  void apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const Graph& graph,
                 const runs::Kernel& kernel) const;
 
  private:
@@ -81,7 +81,7 @@ struct KernelOptions : JobOptions {
   virtual void check() const;
   /// Throws the errors of options that are known before the processes start: one message instead of one from
   /// each process.
-  virtual void check_job(const graph::GraphFile& graph, const runs::Kernel& kernel) const;
+  virtual void check_job(const Graph& graph, const runs::Kernel& kernel) const;
   /// Returns the options of the job for one process, with "auto" resolved, but not the place of edges. Throws
   /// UsageError. Collective.
   virtual job::DenseOptions job(launch::Bootstrap& bootstrap) const;
@@ -101,7 +101,7 @@ struct KernelOptions : JobOptions {
 /// Runs the job and returns when all processes have ended. `make`: checks the options and makes the kernel,
 /// which all processes inherit; so a fault is reported once. Throws Error or UsageError.
 void run_kernel(const KernelOptions& options,
-                const std::function<std::unique_ptr<runs::Kernel>(const graph::GraphFile&)>& make);
+                const std::function<std::unique_ptr<runs::Kernel>(const Graph&)>& make);
 
 /// Returns the names of the kernels that have it: "bfs, sssp and bc".
 std::string kernels_with(bool kernels::Descriptor::*property);

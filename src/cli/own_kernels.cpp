@@ -43,7 +43,7 @@ struct OwnSettings : Settings {
     }
   }
   /// Returns the kernel for a run on this graph, with the vertices of its options.
-  std::unique_ptr<runs::Kernel> make(const graph::GraphFile& graph) const {
+  std::unique_ptr<runs::Kernel> make(const Graph& graph) const {
     const graph::VertexNames names(graph);
     for (const auto& [vertex, name] : vertices) {
       const auto found = names.find(name);
@@ -82,9 +82,8 @@ void add_own(CLI::App& app, const detail::AnyProgram& own) {
   add_dense_options(command, *settings, own.words.value, listed(own.words), verify_text(own));
   settings->python_call.clear();
   command.footer("");
-  command.callback([settings] {
-    run_kernel(*settings, [&](const graph::GraphFile& graph) { return settings->make(graph); });
-  });
+  command.callback(
+      [settings] { run_kernel(*settings, [&](const Graph& graph) { return settings->make(graph); }); });
 }
 
 template <class Value>
@@ -102,9 +101,8 @@ void add_own(CLI::App& app, const detail::AnySearch<Value>& own) {
        .of_house = false});
   settings->python_call.clear();
   command.footer("");
-  command.callback([settings] {
-    run_kernel(*settings, [&](const graph::GraphFile& graph) { return settings->make(graph); });
-  });
+  command.callback(
+      [settings] { run_kernel(*settings, [&](const Graph& graph) { return settings->make(graph); }); });
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ void add_bfs(CLI::App& app) {
     if (settings->asked.parallel == Parallel::sources)
       expect_rows_in_memory(settings->job.edge_place, "--parallel sources");
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
-    run_kernel(settings->job, [&](const graph::GraphFile& graph) {
+    run_kernel(settings->job, [&](const Graph& graph) {
       settings->asked.deterministic = settings->job.deterministic;
       return runs::make_bfs(settings->sources.find(graph), settings->asked, settings->target.find(graph));
     });
@@ -111,7 +111,7 @@ void add_sssp(CLI::App& app) {
        "vertices that are farthest, of those that are reached"});
   command->callback([settings] {
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
-    run_kernel(settings->job, [&](const graph::GraphFile& graph) {
+    run_kernel(settings->job, [&](const Graph& graph) {
       return runs::make_sssp(graph, settings->sources.find(graph), settings->asked,
                              settings->target.find(graph));
     });
@@ -127,7 +127,7 @@ struct BcSettings {
   BcOptions asked;
 };
 
-std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const graph::GraphFile& graph) {
+std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const Graph& graph) {
   if (settings.asked.weighted) graph::expect_weights(graph, "leave out --weighted");
   auto asked = settings.asked;
   asked.deterministic = settings.job.deterministic;
@@ -204,7 +204,7 @@ void add_bc(CLI::App& app) {
   settings->job.add_checkpoint_options(*command, "score", "source");
   command->callback([settings] {
     check(*settings);
-    run_kernel(settings->job, [&](const graph::GraphFile& graph) { return make_bc(*settings, graph); });
+    run_kernel(settings->job, [&](const Graph& graph) { return make_bc(*settings, graph); });
   });
 }
 

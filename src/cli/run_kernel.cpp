@@ -53,7 +53,7 @@ void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& a
 }
 
 /// Writes the values of a run. Collective.
-void write_values(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const runs::Finished& done,
+void write_values(launch::Bootstrap& bootstrap, const Graph& graph, const runs::Finished& done,
                   const std::string& path, bool parts) {
   const auto form = runs::text_form_of(path);
   if (path.empty()) return;
@@ -119,7 +119,7 @@ void run_keeping(const KernelOptions& options, const std::function<void(launch::
 }  // namespace
 
 void run_kernel(const KernelOptions& options,
-                const std::function<std::unique_ptr<runs::Kernel>(const graph::GraphFile&)>& make) {
+                const std::function<std::unique_ptr<runs::Kernel>(const Graph&)>& make) {
   options.check();
   const auto opened = open_graph(options.graph_path, options.reading, options.direction,
                                  options.edge_place.memory_bytes);  // processes inherit the mapping

@@ -37,7 +37,7 @@ struct Named {
 };
 
 /// Throws Error where the first line of a list is that of a result in CSV or JSON, and not a vertex's name.
-void refuse_other_forms(const graph::GraphFile& graph, const std::string& path, std::string_view line) {
+void refuse_other_forms(const Graph& graph, const std::string& path, std::string_view line) {
   const bool is_table = line.starts_with("vertex,") && line.find_first_of(" \t") == line.npos;
   if ((!is_table && line != "[") || graph::VertexNames(graph).find(line)) return;
   throw Error(fmt::format(
@@ -49,7 +49,7 @@ void refuse_other_forms(const graph::GraphFile& graph, const std::string& path, 
 /// Calls take(text, where, comment) for all lines of the file but blank ones, and comments where the graph
 /// has no names that look like them.
 template <class Take>
-void each_line(const graph::GraphFile& graph, const std::string& path, const Take& take) {
+void each_line(const Graph& graph, const std::string& path, const Take& take) {
   graph::Input input(path);
   graph::skip_byte_order_mark(input);
   std::uint64_t number = 0;
@@ -108,7 +108,7 @@ void each_meaning(std::string_view text, std::deque<std::string>& memory, const 
 
 /// Returns the vertex of each text that names one. It takes one pass over the names of the graph, where they
 /// are no numbers from 0 on.
-std::vector<std::optional<VertexId>> look_up(const graph::GraphFile& graph, const std::vector<Named>& all) {
+std::vector<std::optional<VertexId>> look_up(const Graph& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
   std::vector<std::optional<VertexId>> found(all.size());
   std::deque<std::string> memory;
@@ -149,7 +149,7 @@ std::vector<std::optional<VertexId>> look_up(const graph::GraphFile& graph, cons
 /// Finds the vertex of each text, and takes comments away from `all`. A line that looks like a comment and is
 /// the name of a vertex, as results write it, is no comment. Throws Error for other texts that name no
 /// vertex, or one a second time.
-std::vector<VertexId> find_all(const graph::GraphFile& graph, std::vector<Named>& all) {
+std::vector<VertexId> find_all(const Graph& graph, std::vector<Named>& all) {
   const auto found = look_up(graph, all);
   std::vector<VertexId> vertices;
   std::unordered_set<PlainId> seen;
@@ -209,8 +209,8 @@ std::vector<double> sort_by_vertex(std::vector<VertexId>& vertices, std::span<co
 
 }  // namespace
 
-std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
-                                     const char* option, std::vector<double>* shares) {
+std::vector<VertexId> named_vertices(const Graph& graph, const std::string& list, const char* option,
+                                     std::vector<double>* shares) {
   std::vector<Named> all;
   if (list.starts_with('@')) {
     const std::string path = list.substr(1);
@@ -231,7 +231,7 @@ std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::s
   return vertices;
 }
 
-std::vector<double> named_values(const graph::GraphFile& graph, const std::string& path, double most,
+std::vector<double> named_values(const Graph& graph, const std::string& path, double most,
                                  const char* remedy) {
   std::vector<Named> all;
   each_line(graph, path, [&](std::string_view line, std::string where, graph::Comment comment) {
@@ -283,7 +283,7 @@ NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string&
   return {source, sources};
 }
 
-runs::Sources NamedSources::find(const graph::GraphFile& graph) const {
+runs::Sources NamedSources::find(const Graph& graph) const {
   if (!list.empty()) {
     runs::Sources sources;
     sources.vertices = named_vertices(graph, list, "--sources", with_shares ? &sources.shares : nullptr);
@@ -306,7 +306,7 @@ void SourceOptions::add_to(CLI::App& command) {
   add(command, opt::sample_seed, seed)->needs(drawn);
 }
 
-runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
+runs::Sources SourceOptions::find(const Graph& graph) const {
   if (!given() && samples == 0)
     throw UsageError("--source is required, or --sources or --samples for several runs");
   runs::Sources sources;
@@ -334,7 +334,7 @@ std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std
 
 void TargetOption::add_to(CLI::App& command) { add(command, opt::target, name)->check(fault_of_name); }
 
-runs::Target TargetOption::find(const graph::GraphFile& graph) const {
+runs::Target TargetOption::find(const Graph& graph) const {
   if (name.empty()) return {};
   const auto vertex = graph::VertexNames(graph).find(name);
   if (!vertex) throw Error(fmt::format("--target {}: {} has no such vertex", name, graph.path()));

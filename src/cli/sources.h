@@ -21,13 +21,13 @@ namespace edgewire::cli {
 /// `shares` all lines may have a share behind the name, or none: it is set to the shares of the vertices that
 /// are returned, all above 0, or to nothing. Throws UsageError that names `option`, or Error that names file
 /// and line.
-std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
-                                     const char* option, std::vector<double>* shares = nullptr);
+std::vector<VertexId> named_vertices(const Graph& graph, const std::string& list, const char* option,
+                                     std::vector<double>* shares = nullptr);
 
 /// Returns the values of all vertices, from lines of name and value, as results are written; 0 for those
 /// without a line. Names and comments are those of named_vertices(). Throws Error that names file and line,
 /// also where a value is more than `most`, for which `remedy` is the remedy.
-std::vector<double> named_values(const graph::GraphFile& graph, const std::string& path, double most,
+std::vector<double> named_values(const Graph& graph, const std::string& path, double most,
                                  const char* remedy);
 
 /// Returns `count` of the vertices that `may` allows, each as likely as any other, and none twice. If there
@@ -48,7 +48,7 @@ struct NamedSources {
   bool given() const { return !one.empty() || !list.empty(); }
   /// Returns the sources in the order of the graph, without names of runs. Call it only when given(). Throws
   /// Error or UsageError that names the option.
-  runs::Sources find(const graph::GraphFile& graph) const;
+  runs::Sources find(const Graph& graph) const;
 };
 
 /// The options for one source, or several: then the kernel runs from each.
@@ -57,7 +57,7 @@ struct SourceOptions : NamedSources {
 
   void add_to(CLI::App& command);
   /// Returns the sources. Throws Error or UsageError that names the option.
-  runs::Sources find(const graph::GraphFile& graph) const;
+  runs::Sources find(const Graph& graph) const;
 };
 
 /// Returns the options of samples for the report.
@@ -70,7 +70,7 @@ struct TargetOption {
 
   void add_to(CLI::App& command);
   /// Returns the target. Throws Error that names the option.
-  runs::Target find(const graph::GraphFile& graph) const;
+  runs::Target find(const Graph& graph) const;
 };
 
 }  // namespace edgewire::cli

@@ -32,7 +32,7 @@ void for_each_row(const IdsOf& ids_of, std::uint32_t owned, topology::WorkerPool
 
 /// The rows of a process.
 struct Rows {
-  const graph::GraphFile& graph;
+  const Graph& graph;
   const IdsOf& ids_of;
   const partition::Ownership& ownership;
   std::uint32_t rank;
@@ -71,7 +71,7 @@ void each_neighbour(const Rows& rows, const std::function<void(VertexId)>& take)
 
 }  // namespace
 
-std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& ids_of,
+std::vector<VertexId> boundary_ids(const Graph& graph, const IdsOf& ids_of,
                                    const partition::Ownership& ownership, std::uint32_t rank,
                                    topology::WorkerPool& pool) {
   std::vector<VertexId> ids;
@@ -81,7 +81,7 @@ std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& i
   return ids;
 }
 
-Boundary::Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const partition::Ownership& ownership,
+Boundary::Boundary(const Graph& graph, const IdsOf& ids_of, const partition::Ownership& ownership,
                    std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in)
     : Boundary(
           [&](const auto& take) {

@@ -62,8 +62,8 @@ class Boundary {
   /// for each edge of the process where that is less. Collective, while workers rest; throws Error, also
   /// where the process would know more vertices than kMostOfAProcess. `ownership` outlives it. `in`: where it
   /// is given, the sources of edges that lead to owned vertices are known, too.
-  Boundary(const graph::GraphFile& graph, const IdsOf& ids_of, const partition::Ownership& ownership,
-           std::uint32_t rank, topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
+  Boundary(const Graph& graph, const IdsOf& ids_of, const partition::Ownership& ownership, std::uint32_t rank,
+           topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
   /// Makes the same from its boundary vertices, as boundary_ids() gives them.
   Boundary(std::span<const VertexId> ids, const partition::Ownership& ownership, std::uint32_t rank,
            Records& records);
@@ -156,7 +156,7 @@ class Boundary {
 };
 
 /// Returns the boundary vertices of process `rank`, ascending: see the first constructor of Boundary.
-std::vector<VertexId> boundary_ids(const graph::GraphFile& graph, const IdsOf& ids_of,
+std::vector<VertexId> boundary_ids(const Graph& graph, const IdsOf& ids_of,
                                    const partition::Ownership& ownership, std::uint32_t rank,
                                    topology::WorkerPool& pool);
 

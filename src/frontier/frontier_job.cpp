@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kRange = 1 << 14;  // number of vertices that a worker takes at a time
 
-const graph::GraphFile& checked(const graph::GraphFile& graph, const Options& options) {
+const Graph& checked(const Graph& graph, const Options& options) {
   check(options, graph);
   return graph;
 }
@@ -22,7 +22,7 @@ const graph::GraphFile& checked(const graph::GraphFile& graph, const Options& op
 /// Returns the rows of the file where the process owns all vertices, so that their ids are their numbers.
 /// They are empty where an id is wider than a number.
 template <class Id = PlainId>
-KnownRows rows_of_file(const graph::GraphFile& graph) {
+KnownRows rows_of_file(const Graph& graph) {
   if constexpr (std::is_same_v<Id, std::uint32_t>)
     return {graph.offsets(), numbered<KnownNumber>(std::span<const Id>(plain(graph.targets())))};
   else
@@ -31,7 +31,7 @@ KnownRows rows_of_file(const graph::GraphFile& graph) {
 
 }  // namespace
 
-void check(const Options& options, const graph::GraphFile& graph) {
+void check(const Options& options, const Graph& graph) {
   process::check(options.process);
   partition::check_ownership_name(options.ownership, partition::kVertexOwnershipNames);
   if (partition::owns_edges(options.ownership))
@@ -49,13 +49,13 @@ void check(const Options& options, const graph::GraphFile& graph) {
   if (options.disks.weighted) graph::expect_weights(graph);
 }
 
-void expect_vertex(const graph::GraphFile& graph, VertexId vertex) {
+void expect_vertex(const Graph& graph, VertexId vertex) {
   if (vertex >= graph.vertices())
     throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", PlainId{vertex}, graph.path(),
                                  graph.vertices()));
 }
 
-Job::Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
+Job::Job(launch::Bootstrap& bootstrap, const Graph& graph, const Options& options)
     : bootstrap_(bootstrap),
       graph_(checked(graph, options)),
       process_(bootstrap, options.process),
@@ -120,7 +120,7 @@ Job::Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Opti
   seconds_load_ = seconds_since(start_);
 }
 
-Job::Job(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows)
+Job::Job(launch::Bootstrap& alone, const Graph& graph, std::optional<KnownRows> rows)
     : bootstrap_(alone),
       graph_(graph),
       process_(alone),

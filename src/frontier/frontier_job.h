@@ -75,14 +75,14 @@ struct Options {
 
 /// Throws UsageError when an option makes no sense, and Error when the graph does not have what it asks for.
 /// A Job begins with this check.
-void check(const Options& options, const graph::GraphFile& graph);
+void check(const Options& options, const Graph& graph);
 
 /// Throws UsageError unless the vertex is one of the graph.
-void expect_vertex(const graph::GraphFile& graph, VertexId vertex);
+void expect_vertex(const Graph& graph, VertexId vertex);
 
 /// Returns the number of edges up to which a frontier has few: a process then goes on alone, and no process
 /// counts what comes next.
-inline std::uint64_t few_edges(const graph::GraphFile& graph) {
+inline std::uint64_t few_edges(const Graph& graph) {
   constexpr std::uint64_t kPart = 1024, kLeast = 64, kMost = 4096;
   return std::clamp(graph.edges() / kPart, kLeast, kMost);
 }
@@ -94,15 +94,15 @@ using TakeOwned = std::function<std::span<const LocalNumber>()>;
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
 class Job {
  public:
-  Job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
+  Job(launch::Bootstrap& bootstrap, const Graph& graph, const Options& options);
   /// Makes a job for one thread alone, which owns all vertices; a vertex and its local number are the same.
   /// The rows have been checked. `alone`: the result of launch::alone(). `rows` are those of all vertices;
   /// they outlive it, so that jobs share them. Where they are empty, make_rows() makes them unless the file
   /// has them in the wanted form.
-  Job(launch::Bootstrap& alone, const graph::GraphFile& graph, std::optional<KnownRows> rows = {});
+  Job(launch::Bootstrap& alone, const Graph& graph, std::optional<KnownRows> rows = {});
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
-  const graph::GraphFile& graph() const noexcept { return graph_; }
+  const Graph& graph() const noexcept { return graph_; }
   const partition::Ownership& ownership() const noexcept { return *ownership_; }
   /// Returns the degrees and weights of the owned vertices, see partition::load_rows(). It may have ids,
   /// which ids_of() has in any case.
@@ -293,7 +293,7 @@ class Job {
                          const std::function<bool(const FrontierRow&)>& work);
 
   launch::Bootstrap& bootstrap_;
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   Clock::time_point start_ = Clock::now();
   process::LocalProcess process_;
   std::function<void(const Superstep&)> listener_;

@@ -30,7 +30,7 @@ FrontierState::~FrontierState() = default;
 
 bool FrontierState::is_only() const noexcept { return engine_->job().is_only(); }
 
-const graph::GraphFile& FrontierState::graph() const noexcept { return engine_->job().graph(); }
+const Graph& FrontierState::graph() const noexcept { return engine_->job().graph(); }
 
 std::vector<LocalNumber> FrontierState::all() const {
   std::vector<std::uint32_t> numbers(owned());

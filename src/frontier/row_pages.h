@@ -73,7 +73,7 @@ class RowPages {
   RowPages(topology::WorkerPool& pool, partition::OwnedRows rows, const partition::Ownership& ownership,
            int rank, const RowDisks& disks);
 
-  const graph::GraphFile& graph() const noexcept { return graph_; }
+  const Graph& graph() const noexcept { return graph_; }
   std::uint64_t degree(VertexId vertex) const noexcept { return rows_.degree(vertex); }
   bool weighted() const noexcept { return weighted_; }
   /// Returns where the row of an owned vertex is in the stream: [begin, end) in bytes. The range is empty
@@ -131,7 +131,7 @@ class RowPages {
 
   topology::WorkerPool& pool_;
   partition::OwnedRows rows_;
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   const partition::Ownership& ownership_;
   std::uint32_t rank_;
   bool weighted_;

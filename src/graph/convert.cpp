@@ -27,7 +27,7 @@ namespace edgewire::graph {
 namespace {
 
 /// Copies a graph of our own format, to make a graph simple or undirected, or to drop its weights.
-BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* table, BuildOptions options,
+BuildSummary copy_graph(const Graph& graph, OutputFile& output, OutputFile* table, BuildOptions options,
                         const Progress& progress) {
   graph.expect_all_rows();
   const VertexNames names(graph);
@@ -185,7 +185,7 @@ bool is_in_parts(const std::string& input, const ConvertOptions& options) {
 }
 
 /// Checks the rows that hold edges [first, last). Their offsets have been checked.
-void verify_edges(const GraphFile& graph, std::uint64_t first, std::uint64_t last) {
+void verify_edges(const Graph& graph, std::uint64_t first, std::uint64_t last) {
   const auto offsets = graph.offsets();
   const auto begin = std::ranges::upper_bound(offsets, first) - offsets.begin() - 1;
   const auto end = std::ranges::lower_bound(offsets, last) - offsets.begin();
@@ -194,7 +194,7 @@ void verify_edges(const GraphFile& graph, std::uint64_t first, std::uint64_t las
 
 /// Writes the graph as it is: with the same bytes as a conversion to one file. Memory: a block for each
 /// worker. Throws Error where a part is not here, or damaged.
-BuildSummary join_parts(const GraphFile& graph, OutputFile& output, const BuildOptions& options,
+BuildSummary join_parts(const Graph& graph, OutputFile& output, const BuildOptions& options,
                         const Progress& progress) {
   graph.expect_all_rows();
   require_edges(options, graph.edges());
@@ -227,7 +227,7 @@ BuildSummary copy_parts(const std::string& folder, OutputFile& output, const Con
   if (!options.vertices.empty() || options.labels || !options.columns.empty())
     throw UsageError(fmt::format("{}: a graph in parts (.ew) is read as it is: leave {}, {} and {} out",
                                  folder, opt::vertices, opt::labels, opt::columns));
-  const GraphFile graph = GraphFile::open(folder);
+  const Graph graph = Graph::open(folder);
   BuildOptions build = build_options(folder, options);
   build.workers = workers_or_default(options.workers);
   const bool as_it_is = !(options.simple && !graph.simple()) && !(options.undirected && !graph.symmetric()) &&
@@ -267,7 +267,7 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
       if (!options.more.empty()) throw UsageError("several inputs: an .ew file is read alone");
       if (file.streamed())
         throw Error(fmt::format("{}: an .ew file is mapped, so it must be a plain file", file.path()));
-      return copy_graph(GraphFile::open(input), output, options.table, build, progress);
+      return copy_graph(Graph::open(input), output, options.table, build, progress);
     }
     MemorySink edges(output);
     return read(plan, file, edges, &output, build, progress);
@@ -332,7 +332,7 @@ Format format_of_output(const std::string& path) {
       opt::to.hint(", or {}", "FORMAT")));
 }
 
-WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
+WriteSummary export_graph(const Graph& graph, const std::string& output, const ExportOptions& options,
                           const Progress& progress) {
   graph.expect_all_rows();
   std::error_code ignored;

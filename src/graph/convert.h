@@ -55,11 +55,10 @@ bool reads_in_memory(const std::string& input, const ConvertOptions& options);
 
 /// Adds all edges of a graph to `builder`, and releases the pages that hold them; where `turned`, each from
 /// its target to its source. Throws Error.
-void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
-              const Progress& progress);
+void add_rows(const Graph& graph, Builder& builder, bool turned, const char* step, const Progress& progress);
 
 /// Returns the ids that vertices had in the file that was converted; empty where these are their numbers.
-std::vector<std::uint64_t> original_ids(const GraphFile& graph);
+std::vector<std::uint64_t> original_ids(const Graph& graph);
 
 struct ExportOptions {
   Format format;        ///< format that can be written: el, wel, csv, tsv, matrix_market, sg, wsg or metis
@@ -84,7 +83,7 @@ struct WriteSummary {
 /// do. Text is compressed where the name of the output says so. Memory: a block of text for each worker, and
 /// a bit for each vertex where names are written; see write_gap_binary for .sg. Throws Error with the path
 /// when the format cannot hold the graph.
-WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
+WriteSummary export_graph(const Graph& graph, const std::string& output, const ExportOptions& options,
                           const Progress& progress = {});
 
 /// Returns the format that the name of an output tells, before .gz or .zst: .el, .wel, .csv, .tsv, .mtx, .sg,

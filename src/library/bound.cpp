@@ -32,7 +32,7 @@ bounds::BoundOptions asked(const BoundOptions& options) {
 
 }  // namespace
 
-Bound bound(const graph::GraphFile& graph, const BoundOptions& options) {
+Bound bound(const Graph& graph, const BoundOptions& options) {
   const auto how = asked(options);
   bounds::check(how);
   graph.expect_all_rows();

@@ -269,8 +269,8 @@ GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output, 
   return summary_of(write_edges(edges, options, [&]() -> OutputFile& { return file.emplace(output); }));
 }
 
-graph::GraphFile graph::GraphFile::from_edges(const Ids& sources, const Ids& targets, Weights weights,
-                                              const EdgeOptions& options) {
+Graph Graph::from_edges(const Ids& sources, const Ids& targets, graph::Weights weights,
+                        const EdgeOptions& options) {
   if (!options.names.empty())
     throw UsageError("`names` go to a table beside a file: convert_arrays() makes one");
   const auto file = OutputFile::nameless(temporary_folder());
@@ -278,8 +278,8 @@ graph::GraphFile graph::GraphFile::from_edges(const Ids& sources, const Ids& tar
   return open(file->path_for_others(), "the graph");
 }
 
-void export_graph(const graph::GraphFile& graph, const std::string& output, const std::string& format,
-                  bool weights, int workers) {
+void export_graph(const Graph& graph, const std::string& output, const std::string& format, bool weights,
+                  int workers) {
   check("output", output, workers);
   graph::Format chosen = format_from(format, written_formats());
   if (chosen == graph::Format::automatic) chosen = graph::format_of_output(output);
@@ -303,7 +303,7 @@ GraphSummary generate_uniform(const std::string& output, std::uint64_t vertices,
   return summary_of(graph::generate_uniform(output, vertices, edge_factor, options));
 }
 
-std::vector<std::string> names_of(const graph::GraphFile& graph, std::span<const VertexId> vertices) {
+std::vector<std::string> names_of(const Graph& graph, std::span<const VertexId> vertices) {
   const graph::VertexNames names(graph);
   std::vector<std::string> all;
   for (const VertexId vertex : vertices) {

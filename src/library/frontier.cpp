@@ -8,7 +8,7 @@
 
 namespace edgewire::detail {
 
-std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+std::shared_ptr<frontier::Job> make_frontier_job(launch::Bootstrap& bootstrap, const Graph& graph,
                                                  const std::string& kernel, std::size_t record_bytes,
                                                  const JobOptions& asked) {
   expect_only(asked, "a frontier job", {options::Part::graph, options::Part::weights});

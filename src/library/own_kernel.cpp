@@ -27,7 +27,7 @@ namespace {
 using AskedOfOwn = std::vector<std::pair<std::string, report::RunReport::Option>>;
 
 /// Returns what the kernel was asked for. Vertices have their names.
-AskedOfOwn asked_of(const OwnWords& words, const graph::GraphFile& graph) {
+AskedOfOwn asked_of(const OwnWords& words, const Graph& graph) {
   AskedOfOwn asked;
   for (const auto& one : words.options) {
     if (const auto* const number = std::get_if<double*>(&one.value)) {
@@ -129,8 +129,7 @@ class OwnDenseKernel final : public runs::DenseKernel {
   int iterations() const override { return own_.iterations; }
   bool has_goal() const override { return own_.has_goal; }
   std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) override { return own_.start(job); }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
-                               const kernels::Rounding&) const override {
+  kernels::Reference reference(const Graph& graph, int iterations, const kernels::Rounding&) const override {
     kernels::Reference reference;
     reference.values = own_.expected(graph, iterations);
     reference.tolerance = fmt::format("{:g} of each value{}", own_.tolerance,
@@ -143,7 +142,7 @@ class OwnDenseKernel final : public runs::DenseKernel {
     }
     return reference;
   }
-  double message_bound(const graph::GraphFile&, int, const kernels::Rounding&) const override { return 0; }
+  double message_bound(const Graph&, int, const kernels::Rounding&) const override { return 0; }
   report::Answer answer(const runs::DenseStage& stage, const runs::DenseOutcome& outcome,
                         const graph::VertexNames& names) const override {
     const auto ids = stage.job.owned().ids();
@@ -214,7 +213,7 @@ class OwnFrontierKernel final : public runs::VertexKernel<Value> {
     runs::VertexKernel<Value>::fill(report);
     report.options.insert(report.options.end(), asked_.begin(), asked_.end());
   }
-  std::string fault(const graph::GraphFile& graph) const override { return own_.fault(graph, this->all_); }
+  std::string fault(const Graph& graph) const override { return own_.fault(graph, this->all_); }
   std::string rules() const override {
     return fmt::format("OwnSearch::fault of {} found none", this->name());
   }
@@ -225,8 +224,8 @@ class OwnFrontierKernel final : public runs::VertexKernel<Value> {
 };
 
 template <class Value, class Own>
-Result<Value> run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Own& own,
-                  const JobOptions& job, const char* lacking) {
+Result<Value> run(launch::Bootstrap& bootstrap, const Graph& graph, const Own& own, const JobOptions& job,
+                  const char* lacking) {
   if (job.verify && !own.can_verify())
     throw options::wrong(opt::verify, fmt::format("{} says nothing of what is right", own.words.name),
                          fmt::format("set {}", lacking));
@@ -251,7 +250,7 @@ void check(const detail::AnySearch<Value>& own) {
   expect(own.words, own.values, "OwnSearch::values");
 }
 
-std::unique_ptr<runs::Kernel> make_kernel(const detail::AnyProgram& own, const graph::GraphFile& graph) {
+std::unique_ptr<runs::Kernel> make_kernel(const detail::AnyProgram& own, const Graph& graph) {
   check(own);
   if (own.needs_weights) graph::expect_weights(graph);
   return std::make_unique<OwnDenseKernel>(own, asked_of(own.words, graph),
@@ -259,34 +258,32 @@ std::unique_ptr<runs::Kernel> make_kernel(const detail::AnyProgram& own, const g
 }
 
 template <class Value>
-std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<Value>& own,
-                                          const graph::GraphFile& graph) {
+std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<Value>& own, const Graph& graph) {
   check(own);
   if (own.weighted) graph::expect_weights(graph);
   return std::make_unique<OwnFrontierKernel<Value>>(own, asked_of(own.words, graph));
 }
 
-Result<double> run_kernel(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                          const detail::AnyProgram& kernel, const JobOptions& job) {
+Result<double> run_kernel(launch::Bootstrap& bootstrap, const Graph& graph, const detail::AnyProgram& kernel,
+                          const JobOptions& job) {
   JobOptions fitting = job;
   if (kernel.doubles && job.wire == JobOptions().wire) fitting.wire = Wire::f64;
   return run<double>(bootstrap, graph, kernel, fitting, "OwnProgram::expected");
 }
 
 template <class Value>
-Result<Value> run_kernel(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+Result<Value> run_kernel(launch::Bootstrap& bootstrap, const Graph& graph,
                          const detail::AnySearch<Value>& kernel, const JobOptions& job) {
   return run<Value>(bootstrap, graph, kernel, job, "OwnSearch::fault");
 }
 
-template Result<double> run_kernel(launch::Bootstrap&, const graph::GraphFile&,
-                                   const detail::AnySearch<double>&, const JobOptions&);
-template Result<PlainId> run_kernel(launch::Bootstrap&, const graph::GraphFile&,
-                                    const detail::AnySearch<PlainId>&, const JobOptions&);
+template Result<double> run_kernel(launch::Bootstrap&, const Graph&, const detail::AnySearch<double>&,
+                                   const JobOptions&);
+template Result<PlainId> run_kernel(launch::Bootstrap&, const Graph&, const detail::AnySearch<PlainId>&,
+                                    const JobOptions&);
 template void check(const detail::AnySearch<double>&);
 template void check(const detail::AnySearch<PlainId>&);
-template std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<double>&, const graph::GraphFile&);
-template std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<PlainId>&,
-                                                   const graph::GraphFile&);
+template std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<double>&, const Graph&);
+template std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<PlainId>&, const Graph&);
 
 }  // namespace edgewire

@@ -15,8 +15,8 @@ template <class Value>
 void check(const detail::AnySearch<Value>& own);
 
 /// Makes a process's kernel for a run on this graph. Throws the same.
-std::unique_ptr<runs::Kernel> make_kernel(const detail::AnyProgram& own, const graph::GraphFile& graph);
+std::unique_ptr<runs::Kernel> make_kernel(const detail::AnyProgram& own, const Graph& graph);
 template <class Value>
-std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<Value>& own, const graph::GraphFile& graph);
+std::unique_ptr<runs::Kernel> make_kernel(const detail::AnySearch<Value>& own, const Graph& graph);
 
 }  // namespace edgewire

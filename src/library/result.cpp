@@ -43,7 +43,7 @@ runs::Tools tools_of(const JobOptions& job) {
 }  // namespace
 
 template <class Value>
-Result<Value> run_for_caller(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+Result<Value> run_for_caller(launch::Bootstrap& bootstrap, const Graph& graph,
                              const std::unique_ptr<runs::Kernel>& kernel, const JobOptions& job) {
   using options::Part;
   expect_only(job, kernel->name(),
@@ -53,11 +53,11 @@ Result<Value> run_for_caller(launch::Bootstrap& bootstrap, const graph::GraphFil
   return {std::move(found.values), report_of(bootstrap, found.report)};
 }
 
-template Result<double> run_for_caller(launch::Bootstrap&, const graph::GraphFile&,
-                                       const std::unique_ptr<runs::Kernel>&, const JobOptions&);
-template Result<std::uint32_t> run_for_caller(launch::Bootstrap&, const graph::GraphFile&,
+template Result<double> run_for_caller(launch::Bootstrap&, const Graph&, const std::unique_ptr<runs::Kernel>&,
+                                       const JobOptions&);
+template Result<std::uint32_t> run_for_caller(launch::Bootstrap&, const Graph&,
                                               const std::unique_ptr<runs::Kernel>&, const JobOptions&);
-template Result<std::uint64_t> run_for_caller(launch::Bootstrap&, const graph::GraphFile&,
+template Result<std::uint64_t> run_for_caller(launch::Bootstrap&, const Graph&,
                                               const std::unique_ptr<runs::Kernel>&, const JobOptions&);
 
 }  // namespace edgewire

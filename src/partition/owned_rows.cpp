@@ -4,7 +4,7 @@
 
 namespace edgewire::partition {
 
-OwnedRows::OwnedRows(const graph::GraphFile& graph, const Ownership& ownership, RowMemory rows,
+OwnedRows::OwnedRows(const Graph& graph, const Ownership& ownership, RowMemory rows,
                      topology::NodeMemory weights)
     : graph_(&graph),
       memory_(std::make_shared<Memory>(Memory{ownership, std::move(rows), std::move(weights)})),

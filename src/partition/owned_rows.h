@@ -32,14 +32,13 @@ struct EdgeRange {
 class OwnedRows {
  public:
   /// Makes rows that are in the file. Any row can be asked for that is on this host and was verified.
-  OwnedRows(const graph::GraphFile& graph) noexcept  // NOLINT(google-explicit-constructor): its rows
+  OwnedRows(const Graph& graph) noexcept  // NOLINT(google-explicit-constructor): its rows
       : graph_(&graph), begins_(graph.offsets()), targets_(graph.targets()), weights_(graph.weights()) {}
   /// Makes the rows of a process that are in memory. `weights` are those of all entries, in the type of the
   /// graph; they may be empty.
-  OwnedRows(const graph::GraphFile& graph, const Ownership& ownership, RowMemory rows,
-            topology::NodeMemory weights);
+  OwnedRows(const Graph& graph, const Ownership& ownership, RowMemory rows, topology::NodeMemory weights);
 
-  const graph::GraphFile& graph() const noexcept { return *graph_; }
+  const Graph& graph() const noexcept { return *graph_; }
   bool in_file() const noexcept { return memory_ == nullptr; }
 
   /// Returns where the row of a vertex is among targets() and weights().
@@ -78,7 +77,7 @@ class OwnedRows {
     }
   }
 
-  /// Does the same as GraphFile::verify_rows(). Rows in memory were verified where they were read.
+  /// Does the same as Graph::verify_rows(). Rows in memory were verified where they were read.
   void verify(std::uint64_t first, std::uint64_t last) const {
     if (in_file()) graph_->verify_rows(first, last);
   }
@@ -108,7 +107,7 @@ class OwnedRows {
     return memory_ == nullptr ? std::size_t{v} : std::size_t{memory_->ownership.home(v).local};
   }
 
-  const graph::GraphFile* graph_;
+  const Graph* graph_;
   std::shared_ptr<Memory> memory_;  ///< memory of the rows; null: they are in the file
   std::span<const std::uint64_t> begins_;
   std::span<const VertexId> targets_;

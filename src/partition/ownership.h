@@ -64,7 +64,7 @@ class HashOwnership {
 
 /// Cuts all ids into `parts` ranges: in each one, four times its part of all out-edges and its part of all
 /// vertices add up to about the same; an edge counts as four vertices at most. Returns the bounds, one more
-/// than there are ranges. `offsets` as GraphFile::offsets(), or a part of it, whose ids then count from 0.
+/// than there are ranges. `offsets` as Graph::offsets(), or a part of it, whose ids then count from 0.
 std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
 
 /// Ownership by ranges. Process p owns the ids [bounds[p], bounds[p+1]).
@@ -123,7 +123,7 @@ class TableOwnership {
 class Ownership {
  public:
   static Ownership hash(std::uint64_t vertices, int processes);
-  /// Makes contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
+  /// Makes contiguous ranges with about the same number of out-edges each. `offsets` as Graph::offsets().
   static Ownership ranges(std::span<const std::uint64_t> offsets, int processes);
   /// Does the same in a graph of `vertices` and `edges`, and reads few offsets. first_from(edge): the first
   /// vertex whose row begins with this edge or behind it, or `vertices`.

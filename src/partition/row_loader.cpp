@@ -44,7 +44,7 @@ RowRanges ranges_of(std::span<const std::uint64_t> numbers, std::size_t rank, st
 }
 
 /// Returns the rows that each process can read: by process. Collective.
-std::vector<RowRanges> rows_of_all(launch::Bootstrap& bootstrap, const graph::GraphFile& graph) {
+std::vector<RowRanges> rows_of_all(launch::Bootstrap& bootstrap, const Graph& graph) {
   const auto messages = bootstrap.allgather(launch::pack(numbers_of(graph.rows_here())));
   std::vector<RowRanges> all;
   for (std::size_t p = 0; p < messages.size(); ++p)
@@ -56,7 +56,7 @@ std::vector<RowRanges> rows_of_all(launch::Bootstrap& bootstrap, const graph::Gr
 /// their vertices, so that nothing says whose they are.
 class RowLoader {
  public:
-  RowLoader(launch::Bootstrap& bootstrap, process::LocalProcess& process, const graph::GraphFile& graph,
+  RowLoader(launch::Bootstrap& bootstrap, process::LocalProcess& process, const Graph& graph,
             const Ownership& ownership, std::span<const RowRanges> here)
       : bootstrap_(bootstrap),
         process_(process),
@@ -245,7 +245,7 @@ class RowLoader {
 
   launch::Bootstrap& bootstrap_;
   process::LocalProcess& process_;
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   const Ownership& ownership_;
   std::uint32_t rank_;
   std::size_t lanes_;
@@ -257,8 +257,7 @@ class RowLoader {
 
 }  // namespace
 
-Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                         const std::string& how) {
+Ownership make_ownership(launch::Bootstrap& bootstrap, const Graph& graph, const std::string& how) {
   const int processes = bootstrap.size();
   const auto create = [&] { return Ownership::create(how, graph.offsets(), processes); };
   if (processes == 1 || !Ownership::is_name_of_ranges(how)) return create();
@@ -276,8 +275,8 @@ Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   });
 }
 
-OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
-                    const graph::GraphFile& graph, const Ownership& ownership, const RowContent& content) {
+OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process, const Graph& graph,
+                    const Ownership& ownership, const RowContent& content) {
   if (bootstrap.size() == 1) return graph;
   const auto here = rows_of_all(bootstrap, graph);
   bool own_here = true;  // whether all processes have their rows here

@@ -15,7 +15,7 @@ namespace edgewire::partition {
 
 /// Does the same as Ownership::create(). Where rows are missing on a host, processes tell each
 /// other where ranges begin. It verifies the offsets that it looks at. Collective; throws Error.
-Ownership make_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const std::string& how);
+Ownership make_ownership(launch::Bootstrap& bootstrap, const Graph& graph, const std::string& how);
 
 /// The parts of rows that are needed.
 struct RowContent {
@@ -30,7 +30,7 @@ struct RowContent {
 /// owner through a link of its own. Memory then: an id for each edge of the process, its weight, and 12 bytes
 /// for each owned vertex, 4 of which are given back, and that of RecordStream. Collective, while workers
 /// rest; throws Error. `ownership`: the same in all processes, as is `content`.
-OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process,
-                    const graph::GraphFile& graph, const Ownership& ownership, const RowContent& content);
+OwnedRows load_rows(launch::Bootstrap& bootstrap, process::LocalProcess& process, const Graph& graph,
+                    const Ownership& ownership, const RowContent& content);
 
 }  // namespace edgewire::partition

@@ -14,8 +14,7 @@ namespace {
 /// Returns the first vertex of [first, last] for which reached(offset, vertex) holds; last + 1: there is
 /// none.
 template <class Reached>
-std::uint64_t find_vertex(const graph::GraphFile& graph, const graph::RowRange& rows,
-                          const Reached& reached) {
+std::uint64_t find_vertex(const Graph& graph, const graph::RowRange& rows, const Reached& reached) {
   return first_of(rows.first, rows.last + 1, [&](std::uint64_t v) {
     graph.verify_offsets(v, v);
     return reached(graph.offsets()[v], v);
@@ -25,7 +24,7 @@ std::uint64_t find_vertex(const graph::GraphFile& graph, const graph::RowRange& 
 /// The costs of reading rows, in edges and vertices.
 class Costs {
  public:
-  Costs(const graph::GraphFile& graph, const graph::RowRange& rows) : graph_(graph), rows_(rows) {
+  Costs(const Graph& graph, const graph::RowRange& rows) : graph_(graph), rows_(rows) {
     for (const std::uint64_t v : {rows.first, rows.last}) graph.verify_offsets(v, v);
     begin_ = before(rows.first, graph.offsets()[rows.first]);
     all_ = before(rows.last, graph.offsets()[rows.last]) - begin_;
@@ -41,7 +40,7 @@ class Costs {
  private:
   static std::uint64_t before(std::uint64_t v, std::uint64_t offset) noexcept { return offset + v; }
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   graph::RowRange rows_;
   std::uint64_t begin_ = 0, all_ = 0;
 };
@@ -82,11 +81,11 @@ graph::RowRange span_of_owned(const Ownership& ownership, std::uint32_t rank) {
           std::uint64_t{ownership.vertex(rank, LocalNumber(count - 1))} + 1};
 }
 
-std::uint64_t first_from(const graph::GraphFile& graph, const graph::RowRange& rows, std::uint64_t edge) {
+std::uint64_t first_from(const Graph& graph, const graph::RowRange& rows, std::uint64_t edge) {
   return find_vertex(graph, rows, [edge](std::uint64_t offset, std::uint64_t) { return offset >= edge; });
 }
 
-RowRanges rows_to_read(const graph::GraphFile& graph, std::span<const RowRanges> here, std::uint32_t rank) {
+RowRanges rows_to_read(const Graph& graph, std::span<const RowRanges> here, std::uint32_t rank) {
   std::vector<std::uint64_t> borders{0, graph.vertices()};
   for (const auto& ranges : here)
     for (const auto& one : ranges) borders.insert(borders.end(), {one.first, one.last});
@@ -116,7 +115,7 @@ RowRanges rows_to_read(const graph::GraphFile& graph, std::span<const RowRanges>
   return mine;
 }
 
-std::vector<RowRanges> cut_rows(const graph::GraphFile& graph, std::span<const graph::RowRange> rows,
+std::vector<RowRanges> cut_rows(const Graph& graph, std::span<const graph::RowRange> rows,
                                 std::size_t parts) {
   std::vector<Costs> costs;
   std::uint64_t all = 0;

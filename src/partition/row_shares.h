@@ -26,14 +26,13 @@ graph::RowRange span_of_owned(const Ownership& ownership, std::uint32_t rank);
 /// processes can read are cut into as many ranges, each with about the same number of edges and vertices
 /// together. It verifies the offsets that it looks at, which are few. Throws Error where no process can read
 /// a row.
-RowRanges rows_to_read(const graph::GraphFile& graph, std::span<const RowRanges> here, std::uint32_t rank);
+RowRanges rows_to_read(const Graph& graph, std::span<const RowRanges> here, std::uint32_t rank);
 
 /// Cuts rows that can be read here into `parts` lists, in their order, likewise.
-std::vector<RowRanges> cut_rows(const graph::GraphFile& graph, std::span<const graph::RowRange> rows,
-                                std::size_t parts);
+std::vector<RowRanges> cut_rows(const Graph& graph, std::span<const graph::RowRange> rows, std::size_t parts);
 
 /// Returns the first vertex of [first, last] whose row begins with this edge or behind it; last + 1: there is
 /// none. It verifies the offsets that it looks at.
-std::uint64_t first_from(const graph::GraphFile& graph, const graph::RowRange& rows, std::uint64_t edge);
+std::uint64_t first_from(const Graph& graph, const graph::RowRange& rows, std::uint64_t edge);
 
 }  // namespace edgewire::partition

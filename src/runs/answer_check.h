@@ -17,7 +17,7 @@ namespace edgewire::runs {
 
 /// The subject of an answer.
 struct Asked {
-  const graph::GraphFile& graph;
+  const Graph& graph;
   const graph::VertexNames& names;
   const std::optional<std::uint64_t>& top;  ///< number of vertices that are asked for
 };

@@ -39,7 +39,7 @@ class BcKernel : public VertexKernel<double> {
   bool weighted() const override { return asked_.weighted; }
   disk::VertexBytes vertex_bytes() const override { return kernels::vertex_bytes(name()); }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
-  bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
+  bool choose_tasks(const Graph& graph, int processes, int workers, bool on_disks) override {
     return apart_ =
                kernels::BcBySource::chosen({apart_asked(asked_.parallel), graph.vertices(), graph.edges(),
                                             sources_.vertices.size(), processes, workers, on_disks},
@@ -90,7 +90,7 @@ class BcKernel : public VertexKernel<double> {
         report.options.end(),
         {{"weighted", asked_.weighted}, {"endpoints", asked_.endpoints}, {"normalized", asked_.normalized}});
   }
-  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
+  RecordCounts counts(const Graph& graph, bool /*on_disks*/) const override {
     RecordCounts counts;
     if (apart_) return counts;
     for (const VertexId source : std::span(sources_.vertices).subspan(done_))
@@ -103,7 +103,7 @@ class BcKernel : public VertexKernel<double> {
     else
       VertexKernel::gather(job);
   }
-  std::string fault(const graph::GraphFile& graph) const override {
+  std::string fault(const Graph& graph) const override {
     return kernels::check_bc(graph, sources_.vertices, all_,
                              {asked_.weighted, asked_.endpoints, asked_.normalized, samples_});
   }

@@ -38,7 +38,7 @@ class BfsKernel : public FrontierKernel {
     return {bytes.owned + parents.owned, bytes.other + parents.other};
   }
   std::vector<std::string> runs() const override { return sources_.names; }
-  bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
+  bool choose_tasks(const Graph& graph, int processes, int workers, bool on_disks) override {
     return apart_ =
                kernels::BfsBySource::chosen({apart_asked(asked_.parallel), graph.vertices(), graph.edges(),
                                              sources_.vertices.size(), processes, workers, on_disks},
@@ -77,7 +77,7 @@ class BfsKernel : public FrontierKernel {
     report.options.emplace_back("parents", asked_.parents);
     if (target_.vertex) report.options.emplace_back("target", target_.asked);
   }
-  RecordCounts counts(const graph::GraphFile& graph, bool on_disks) const override {
+  RecordCounts counts(const Graph& graph, bool on_disks) const override {
     if (apart_) return {};
     return {kernels::count_breadth_first(graph, source(), on_disks)};
   }
@@ -92,7 +92,7 @@ class BfsKernel : public FrontierKernel {
     found_.levels = frontier::gather_values(job, search_->levels());
     if (needs_parents()) found_.parents = frontier::gather_values(job, search_->parents());
   }
-  std::string fault(const graph::GraphFile& graph) const override {
+  std::string fault(const Graph& graph) const override {
     std::string fault = kernels::check_bfs(graph, source(), found_.levels, found_.parents);
     return fault.empty() ? kernels::check_level_sizes(found_.levels, followed_) : fault;
   }

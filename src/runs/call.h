@@ -40,8 +40,7 @@ std::vector<Value> values_as(const Values& values) {
 /// Runs a kernel. Returns the values of its first run. Throws Error, also where the result differs from the
 /// reference. Collective.
 template <class Value>
-Result<Value> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, Kernel& kernel,
-                   RunOptions options) {
+Result<Value> call(launch::Bootstrap& bootstrap, const Graph& graph, Kernel& kernel, RunOptions options) {
   Result<Value> result;
   options.tools.gather = true;
   options.finished = [&](const Finished& done) {

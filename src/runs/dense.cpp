@@ -297,7 +297,7 @@ void DenseKernel::set_top(report::Answer& answer, const char* word, process::Ord
     runs::set_top(answer, word, top, names, stage.tools.top.has_value());
 }
 
-report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const Graph& graph,
                                    const graph::VertexNames& names, const RunOptions& options) {
   const Tools& tools = options.tools;
   const auto asked = job_options(options);

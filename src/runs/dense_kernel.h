@@ -44,8 +44,8 @@ class DenseKernel : public Kernel {
   DenseKernel(std::string name, std::string value, bool doubles)
       : Kernel(std::move(name)), value_(std::move(value)), doubles_(doubles) {}
   bool has_tiles() const final { return true; }
-  report::RunReport run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                        const graph::VertexNames& names, const RunOptions& options) final;
+  report::RunReport run(launch::Bootstrap& bootstrap, const Graph& graph, const graph::VertexNames& names,
+                        const RunOptions& options) final;
 
   std::string_view value() const noexcept { return value_; }
   bool doubles() const noexcept { return doubles_; }
@@ -60,10 +60,10 @@ class DenseKernel : public Kernel {
   virtual bool has_goal() const { return false; }
   /// Makes the program and its run, which may note its end in the kernel. The kernel outlives it.
   virtual std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) = 0;
-  virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+  virtual kernels::Reference reference(const Graph& graph, int iterations,
                                        const kernels::Rounding& rounding) const = 0;
   /// Returns the result of kernels::message_bound().
-  virtual double message_bound(const graph::GraphFile& graph, int iterations,
+  virtual double message_bound(const Graph& graph, int iterations,
                                const kernels::Rounding& rounding) const = 0;
   /// Returns the answer, complete at rank 0.
   virtual report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,

@@ -150,9 +150,8 @@ disk::ReadFigures read_figures(frontier::Job& job, double seconds, double second
 
 /// Returns the options of the kernel's job. The tools hear of every superstep, and so does the profiler, if
 /// there is one. `told` outlives the job.
-frontier::Options options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                             FrontierKernel& kernel, const job::DenseOptions& job, const Tools& tools,
-                             const Told& told) {
+frontier::Options options_of(const launch::Bootstrap& bootstrap, const Graph& graph, FrontierKernel& kernel,
+                             const job::DenseOptions& job, const Tools& tools, const Told& told) {
   auto asked = frontier_options(job);
   asked.disks.kernel = kernel.vertex_bytes();
   asked.record_bytes = kernel.record_bytes();
@@ -275,7 +274,7 @@ frontier::Options frontier_options(const job::DenseOptions& job) {
   return asked;
 }
 
-report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const Graph& graph,
                                       const graph::VertexNames& names, const RunOptions& options) {
   const Progress& progress = options.tools.progress;
   checkpoints_ = options.checkpoints;

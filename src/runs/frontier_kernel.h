@@ -33,18 +33,18 @@ class FrontierKernel : public Kernel {
  public:
   using Kernel::Kernel;
   bool has_tiles() const final { return false; }
-  report::RunReport run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                        const graph::VertexNames& names, const RunOptions& options) final;
+  report::RunReport run(launch::Bootstrap& bootstrap, const Graph& graph, const graph::VertexNames& names,
+                        const RunOptions& options) final;
 
   /// Returns the bytes of each record that processes send: a frontier::Record or a WideRecord.
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// Returns the bytes that it keeps of a vertex where rows are on disks; nothing where they cannot be there.
   virtual disk::VertexBytes vertex_bytes() const { return {}; }
   /// Returns whether it follows Job::rows(), which are then made before its time is counted.
-  virtual bool follows_rows(const graph::GraphFile&) const { return true; }
+  virtual bool follows_rows(const Graph&) const { return true; }
   /// Chooses whether it leaves its work to tasks, see frontier::Options::for_tasks, and returns that. It is
   /// the same in all processes.
-  virtual bool choose_tasks(const graph::GraphFile&, int /*processes*/, int /*workers*/, bool /*on_disks*/) {
+  virtual bool choose_tasks(const Graph&, int /*processes*/, int /*workers*/, bool /*on_disks*/) {
     return false;
   }
   /// Prepares facts outside of the kernel's time.
@@ -74,7 +74,7 @@ class FrontierKernel : public Kernel {
   virtual report::Answer answer_of_all() const { return {}; }
   /// Returns counts of the records that it had to send, by other code, one for each part of the run. Called
   /// after supersteps(). `on_disks`: whether rows were there. Empty: such a run is not counted.
-  virtual RecordCounts counts(const graph::GraphFile&, bool /*on_disks*/) const { return {}; }
+  virtual RecordCounts counts(const Graph&, bool /*on_disks*/) const { return {}; }
   /// Sets the names of kernel and wire form, and the given options, in the report.
   virtual void fill(report::RunReport& report) const {
     report.kernel = name();
@@ -91,7 +91,7 @@ class FrontierKernel : public Kernel {
   /// the same form.
   virtual Values all() const = 0;
   /// Returns "" for a right result, else the fault. Called at rank 0, after gather().
-  virtual std::string fault(const graph::GraphFile& graph) const = 0;
+  virtual std::string fault(const Graph& graph) const = 0;
   /// Returns the answer that the values give, without parts that depend on time: see answer_check.h. Called
   /// at rank 0, for a result without fault.
   virtual report::Answer expected_answer(const Asked& asked) const = 0;

@@ -62,7 +62,7 @@ class Kernel {
   virtual std::vector<std::string> runs() const { return {}; }
   /// Does all runs, from the graph to the report, which is complete at rank 0. Collective. Throws Error, also
   /// where verification finds a fault; but a dense kernel then says so in the report, see expect_right().
-  virtual report::RunReport run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+  virtual report::RunReport run(launch::Bootstrap& bootstrap, const Graph& graph,
                                 const graph::VertexNames& names, const RunOptions& options) = 0;
 
  protected:

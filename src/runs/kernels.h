@@ -45,8 +45,8 @@ std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked
 struct SsspAsked : SsspOptions {
   bool parents = false;  ///< the result is the vertex before each one, not its distance
 };
-std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
-                                  const SsspAsked& asked = {}, const Target& target = {});
+std::unique_ptr<Kernel> make_sssp(const Graph& graph, const Sources& sources, const SsspAsked& asked = {},
+                                  const Target& target = {});
 
 /// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the number of sources that
 /// were drawn at random; 0: none were.

@@ -59,10 +59,10 @@ class WccKernel : public ComponentKernel<kernels::Wcc> {
   std::string phase(const frontier::Superstep& one) const override {
     return kernels::kWccPhases.at(one.kind);
   }
-  RecordCounts counts(const graph::GraphFile& graph, bool on_disks) const override {
+  RecordCounts counts(const Graph& graph, bool on_disks) const override {
     return {kernels::count_components(graph, on_disks)};
   }
-  std::string fault(const graph::GraphFile& graph) const override { return kernels::check_wcc(graph, all_); }
+  std::string fault(const Graph& graph) const override { return kernels::check_wcc(graph, all_); }
   std::string rules() const override {
     return "labels agree along each edge, and no two components have the same";
   }
@@ -87,10 +87,10 @@ class SccKernel : public ComponentKernel<kernels::Scc> {
     constexpr std::uint64_t kFirst = kernels::Scc::kForward;
     return one.kind < kFirst ? kernels::kWccPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
   }
-  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
+  RecordCounts counts(const Graph& graph, bool /*on_disks*/) const override {
     return {kernels::count_strong_components(graph)};
   }
-  std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
+  std::string fault(const Graph& graph) const override { return kernels::check_scc(graph, all_); }
   std::string rules() const override {
     return "the strongly connected components were found again by one depth-first search";
   }
@@ -103,7 +103,7 @@ class CdlpKernel : public LabelKernel {
 
   /// Returns whether it follows rows. Where edges have a direction it numbers the vertices at both ends
   /// itself.
-  bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
+  bool follows_rows(const Graph& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
   std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     kernels::Cdlp propagation(job);
@@ -129,11 +129,11 @@ class CdlpKernel : public LabelKernel {
     report.options = {{"iterations", std::int64_t{iterations_}}};
     report.resumed_from = resumed_at_;
   }
-  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
+  RecordCounts counts(const Graph& graph, bool /*on_disks*/) const override {
     if (resumed_at_ > 0) return {};
     return {kernels::count_labels(graph, iterations_)};
   }
-  std::string fault(const graph::GraphFile& graph) const override {
+  std::string fault(const Graph& graph) const override {
     return kernels::check_cdlp(graph, iterations_, all_);
   }
   std::string rules() const override { return "the labels were found again, one vertex after another"; }

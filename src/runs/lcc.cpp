@@ -26,7 +26,7 @@ template <class Value>
 class TriangleKernel : public VertexKernel<Value> {
  public:
   using VertexKernel<Value>::VertexKernel;
-  bool follows_rows(const graph::GraphFile&) const override { return false; }
+  bool follows_rows(const Graph&) const override { return false; }
   std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {
     Lcc finding(job, wanted());
     auto supersteps = finding.run();
@@ -54,7 +54,7 @@ class TriangleKernel : public VertexKernel<Value> {
     VertexKernel<Value>::fill(report);
     report.triangles = triangles_;
   }
-  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
+  RecordCounts counts(const Graph& graph, bool /*on_disks*/) const override {
     return {kernels::count_triangles(graph, this->name(), wanted() != Lcc::Wanted::count)};
   }
   /// Counts pairs of neighbours again; fault() has counted the triangles.
@@ -98,9 +98,7 @@ class LccKernel : public TriangleKernel<double> {
     add_mean(answer, sum, run.job.graph());
     return answer;
   }
-  std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_lcc(graph, all_, triangles_);
-  }
+  std::string fault(const Graph& graph) const override { return kernels::check_lcc(graph, all_, triangles_); }
   report::Answer expected_answer(const Asked& asked) const override {
     auto answer = TriangleKernel::expected_answer(asked);
     add_mean(answer, std::accumulate(all_.begin(), all_.end(), 0.0), asked.graph);
@@ -114,7 +112,7 @@ class LccKernel : public TriangleKernel<double> {
   Lcc::Wanted wanted() const override { return Lcc::Wanted::coefficients; }
   std::vector<double> values(const Lcc& finding) const override { return finding.coefficients(); }
   /// Puts the mean of the coefficients first in an answer. `sum`: their sum.
-  static void add_mean(report::Answer& answer, double sum, const graph::GraphFile& graph) {
+  static void add_mean(report::Answer& answer, double sum, const Graph& graph) {
     const double mean = graph.vertices() == 0 ? 0 : sum / static_cast<double>(graph.vertices());
     answer.text = fmt::format("mean coefficient {:.6g}, {}", mean, answer.text);
     answer.fields.insert(answer.fields.begin(), {"mean", mean});
@@ -142,7 +140,7 @@ class TcKernel : public TriangleKernel<std::uint64_t> {
       count_ = {triangles_};
   }
   Values all() const override { return asked_.vertices ? TriangleKernel::all() : shown(count_); }
-  std::string fault(const graph::GraphFile& graph) const override {
+  std::string fault(const Graph& graph) const override {
     return kernels::check_triangles(graph, all_, triangles_);
   }
   std::string rules() const override {

@@ -31,8 +31,7 @@ class RankKernel : public DenseKernel {
   bool weighted() const override { return asked_.weighted; }
   int iterations() const override { return asked_.most_iterations(); }
   bool has_goal() const override { return asked_.tolerance > 0; }
-  double message_bound(const graph::GraphFile& graph, int iterations,
-                       const kernels::Rounding& rounding) const override {
+  double message_bound(const Graph& graph, int iterations, const kernels::Rounding& rounding) const override {
     return kernels::message_bound(graph, asked_, iterations, rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
@@ -119,7 +118,7 @@ class PageRankKernel final : public RankKernel {
     return doubles() ? run_of(job, kernels::PageRank<double>(asked_, vertices_))
                      : run_of(job, kernels::PageRank<float>(asked_, vertices_));
   }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+  kernels::Reference reference(const Graph& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
     return kernels::reference_ranks(graph, asked_, iterations, {}, rounding);
   }
@@ -147,7 +146,7 @@ class PprKernel final : public RankKernel {
     return doubles() ? run_of(job, kernels::Ppr<double>(asked_, restarts()))
                      : run_of(job, kernels::Ppr<float>(asked_, restarts()));
   }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+  kernels::Reference reference(const Graph& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
     return kernels::reference_ranks(graph, asked_, iterations, restarts(), rounding);
   }

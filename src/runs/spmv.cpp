@@ -35,12 +35,11 @@ class SpmvKernel final : public DenseKernel {
   std::unique_ptr<detail::AnyRun<double>> start(DenseJob& job) override {
     return doubles() ? run_of<double>(job) : run_of<float>(job);
   }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+  kernels::Reference reference(const Graph& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
     return kernels::reference_spmv(graph, x_.values, iterations, rounding);
   }
-  double message_bound(const graph::GraphFile&, int iterations,
-                       const kernels::Rounding& rounding) const override {
+  double message_bound(const Graph&, int iterations, const kernels::Rounding& rounding) const override {
     return kernels::spmv_message_bound(iterations, rounding);
   }
   report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
@@ -77,7 +76,7 @@ class SpmvKernel final : public DenseKernel {
                                                          refuse(job.graph(), last.too_large);
                                                      });
   }
-  [[noreturn]] void refuse(const graph::GraphFile& graph, double too_large) const {
+  [[noreturn]] void refuse(const Graph& graph, double too_large) const {
     throw Error(
         fmt::format("{}: after {} iterations {} of {} values are too large for {}: {}", graph.path(),
                     asked_.iterations, too_large, graph.vertices(), precision(),

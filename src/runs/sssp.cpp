@@ -87,7 +87,7 @@ class SsspKernel : public VertexKernel<Distance> {
     report.options.emplace_back("parents", asked_.parents);
     if (target_.vertex) report.options.emplace_back("target", target_.asked);
   }
-  RecordCounts counts(const graph::GraphFile& graph, bool /*on_disks*/) const override {
+  RecordCounts counts(const Graph& graph, bool /*on_disks*/) const override {
     return {kernels::count_shortest_paths(graph, source_, sizeof(Distance))};
   }
   bool is_whole() const override { return asked_.parents; }
@@ -102,7 +102,7 @@ class SsspKernel : public VertexKernel<Distance> {
     const std::span<const Distance> distances = all_;
     parents_ = kernels::find_parents(job.graph(), source_, distances, asked_.unit_weights);
   }
-  std::string fault(const graph::GraphFile& graph) const override {
+  std::string fault(const Graph& graph) const override {
     const auto found = kernels::check_sssp(graph, source_, std::span(all_), asked_.unit_weights, parents_);
     checked_.edges = std::max(checked_.edges, found.edges);
     checked_.error = std::max(checked_.error, found.error);
@@ -155,8 +155,8 @@ class SsspKernel : public VertexKernel<Distance> {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const Sources& sources,
-                                  const SsspAsked& asked, const Target& target) {
+std::unique_ptr<Kernel> make_sssp(const Graph& graph, const Sources& sources, const SsspAsked& asked,
+                                  const Target& target) {
   using Precision = SsspOptions::Precision;
   check(sources);
   if (!asked.unit_weights) graph::expect_weights(graph, fmt::format("say {}", opt::unit_weights));

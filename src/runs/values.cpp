@@ -80,8 +80,7 @@ Frame frame_of(TextForm form, std::string_view column) {
 
 /// Returns the text of values. `vertex_at(i)`: the vertex of value i.
 template <class VertexAt>
-std::string text_with(const graph::GraphFile& graph, const Values& values, TextForm form,
-                      const VertexAt& vertex_at) {
+std::string text_with(const Graph& graph, const Values& values, TextForm form, const VertexAt& vertex_at) {
   const graph::VertexNames names(graph);
   const Frame frame = frame_of(form, values.column);
   fmt::memory_buffer text;
@@ -116,16 +115,16 @@ TextForm text_form_of(std::string_view path) {
   return ending == ".csv" ? TextForm::csv : ending == ".json" ? TextForm::json : TextForm::lines;
 }
 
-std::string text_of_all(const graph::GraphFile& graph, const Values& all, TextForm form) {
+std::string text_of_all(const Graph& graph, const Values& all, TextForm form) {
   return text_with(graph, all, form, [](std::size_t i) { return VertexId(static_cast<PlainId>(i)); });
 }
 
-std::string text_of(const graph::GraphFile& graph, std::span<const VertexId> vertices, const Values& values,
+std::string text_of(const Graph& graph, std::span<const VertexId> vertices, const Values& values,
                     TextForm form) {
   return text_with(graph, values, form, [&](std::size_t i) { return vertices[i]; });
 }
 
-std::string text_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+std::string text_of_owned(launch::Bootstrap& bootstrap, const Graph& graph,
                           const partition::Ownership& ownership, const Values& all, TextForm form) {
   const auto size = static_cast<std::uint32_t>(bootstrap.size());
   const auto rank = static_cast<std::uint32_t>(bootstrap.rank());

@@ -53,13 +53,13 @@ std::vector<VertexId> owned_vertices(const partition::Ownership& ownership, std:
 
 /// Returns the text of the values of all vertices of the graph. Throws Error as graph::VertexNames does, and
 /// FileChanged where the names may be wrong, as the others do.
-std::string text_of_all(const graph::GraphFile& graph, const Values& all, TextForm form);
+std::string text_of_all(const Graph& graph, const Values& all, TextForm form);
 /// Returns the text of these vertices. `values`: in the same order.
-std::string text_of(const graph::GraphFile& graph, std::span<const VertexId> vertices, const Values& values,
+std::string text_of(const Graph& graph, std::span<const VertexId> vertices, const Values& values,
                     TextForm form);
 /// Sends each process the values of its own vertices, and returns their text. `all`: the values of all
 /// vertices, at rank 0; elsewhere none, of the same type. Collective; throws Error.
-std::string text_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+std::string text_of_owned(launch::Bootstrap& bootstrap, const Graph& graph,
                           const partition::Ownership& ownership, const Values& all, TextForm form);
 
 }  // namespace edgewire::runs

@@ -46,7 +46,7 @@ MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, st
 /// Makes a graph file of edges that need not fit memory: the same bytes as graph::Builder. Edges are records
 /// (source, target, weight), big endian, that go to the owner of their source's range and are merged into the
 /// rows of the file. Beside them a process keeps a bit for each id that may occur. Either all processes are
-/// on one host and write one file, or each writes a part (see GraphFile). Functions but add() and
+/// on one host and write one file, or each writes a part (see Graph). Functions but add() and
 /// add_vertices() are collective.
 class LoadJob final : public graph::EdgeSink {
  public:

@@ -28,7 +28,7 @@ struct Drawn {
   std::vector<VertexId> sources;
   VertexId target{};
 
-  const graph::GraphFile& graph() const { return built->graph; }
+  const Graph& graph() const { return built->graph; }
   std::uint64_t vertices() const { return graph().vertices(); }
   Sources named_sources() const {
     Sources found{sources};

@@ -19,7 +19,7 @@ namespace {
 using NamedEdge = std::tuple<std::string, std::string, std::uint64_t, bool>;
 
 /// The edges in ascending order. `names`: as results call vertices, else by their numbers.
-std::vector<NamedEdge> named_edges(const GraphFile& graph, bool names, bool weights) {
+std::vector<NamedEdge> named_edges(const Graph& graph, bool names, bool weights) {
   graph.verify_rows(0, graph.vertices());
   const VertexNames called(graph);
   const auto name = [&](VertexId v) { return names ? called(v) : fmt::to_string(PlainId{v}); };
@@ -50,7 +50,7 @@ constexpr std::array kWritten{Written{Format::el, ".el", false},
                               Written{Format::metis, ".graph", true}};
 
 /// Writes the graph and reads it again: it is the same, or it is refused and nothing is written.
-void check_written(const GraphFile& graph, const Written& how, const TemporaryDirectory& folder) {
+void check_written(const Graph& graph, const Written& how, const TemporaryDirectory& folder) {
   const std::string path = folder / (std::string("again") + how.ending), output = folder / "again.ew";
   const bool table = how.format == Format::csv || how.format == Format::tsv, labels = graph.labelled();
   if (labels && !has_names(how.format)) return;
@@ -69,7 +69,7 @@ void check_written(const GraphFile& graph, const Written& how, const TemporaryDi
            .columns = table ? weights ? "source,target,weight" : "source,target" : "",
            .keep_ids = !table && !labels,
            .allow_empty = true});
-  const auto again = GraphFile::open(output);
+  const auto again = Graph::open(output);
   INFO(how.ending);
   CHECK(again.weighted() == weights);
   if (how.keeps_lone_vertices) CHECK(again.vertices() == graph.vertices());
@@ -110,7 +110,7 @@ class Conversions {
       check_packed(input.bytes, way, rest, "");
       throw;
     }
-    const auto graph = GraphFile::open(output_);
+    const auto graph = Graph::open(output_);
     CHECK(graph.edges() <= 4 * input.bytes.size());
     if (rest % (kWritten.size() + 1) > 0 && !input.again)
       check_written(graph, kWritten[rest % (kWritten.size() + 1) - 1], folder_);
@@ -131,7 +131,7 @@ class Conversions {
       CHECK_MESSAGE((contains(error.what(), input_) || contains(error.what(), "--")), error.what());
       throw;
     }
-    const auto graph = GraphFile::open(output_);
+    const auto graph = Graph::open(output_);
     graph.verify_rows(0, graph.vertices());
     return fmt::format("{} vertices, {} edges, {:016x}\n{}", graph.vertices(), graph.edges(),
                        graph.checksum(), graph.labelled() ? read_file(output_ + ".labels") : "");
@@ -260,7 +260,7 @@ std::string read_webgraph(const TemporaryDirectory& folder, const fuzz::Input& i
   std::filesystem::remove(folder / "out.ew");
   convert(folder / "g.graph", folder / "out.ew",
           {.workers = input.again ? 3 : 2, .keep_ids = input.turn % 2 == 0});
-  const auto graph = GraphFile::open(folder / "out.ew");
+  const auto graph = Graph::open(folder / "out.ew");
   graph.verify_rows(0, graph.vertices());
   return fmt::format("{} vertices, {} edges, {:016x}", graph.vertices(), graph.edges(), graph.checksum());
 }
@@ -299,7 +299,7 @@ TEST_CASE("damaged graph files") {
                   [&](const fuzz::Input& input) {
                     write_file(folder / "g.ew", input.bytes);
                     // What was changed has a checksum, or is padding.
-                    const auto edges = edges_of(GraphFile::open(folder / "g.ew"));
+                    const auto edges = edges_of(Graph::open(folder / "g.ew"));
                     CHECK(edges == kEdges);
                     return "whole";
                   },
@@ -329,7 +329,7 @@ TEST_CASE("damaged parts of a graph") {
                     const bool moved = std::ranges::find(parts, bytes) != parts.end() && bytes != parts[part];
                     damaged[part] = bytes;
                     write_parts(folder / "g.ew", damaged);
-                    const auto graph = GraphFile::open(folder / "g.ew");
+                    const auto graph = Graph::open(folder / "g.ew");
                     const auto edges = edges_of(graph);
                     if (!sealed || moved) CHECK(edges == kEdges);
                     return fmt::format("{} edges, {:016x}", edges.size(), graph.checksum());

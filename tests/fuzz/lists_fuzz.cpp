@@ -18,13 +18,13 @@ namespace {
 /// A graph of six vertices with names, or with ids that have gaps.
 struct NamedGraph {
   TemporaryDirectory folder;
-  GraphFile graph;
+  Graph graph;
 
   explicit NamedGraph(const std::string& edges, bool labels)
       : graph([&] {
           write_file(folder / "g.txt", edges);
           convert(folder / "g.txt", folder / "g.ew", {.format = Format::snap, .labels = labels});
-          return GraphFile::open(folder / "g.ew");
+          return Graph::open(folder / "g.ew");
         }()) {}
 };
 
@@ -82,7 +82,7 @@ TEST_CASE("damaged tables of names") {
 }
 
 /// The texts of the corpus are read as lists of vertices with and without shares, and as values.
-std::string read_list(const GraphFile& graph, const std::string& path, const fuzz::Input& input) {
+std::string read_list(const Graph& graph, const std::string& path, const fuzz::Input& input) {
   be_quiet();
   write_file(path, input.bytes);
   if (input.turn % 3 == 2) return fmt::format("{}", cli::named_values(graph, path, 1e30, "use f64"));

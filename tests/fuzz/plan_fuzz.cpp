@@ -82,7 +82,7 @@ struct TwoRanks {
   /// The ranks of rank 0's vertices, bit by bit.
   std::vector<std::uint64_t> run() {
     const auto bootstraps = launch::bootstraps(2);
-    const auto graph = graph::GraphFile::open(folder / "g.ew");
+    const auto graph = Graph::open(folder / "g.ew");
     std::vector<std::uint64_t> bits;
     const auto process = [&](std::size_t rank) {
       try {

@@ -55,7 +55,7 @@ struct BothWays : WithoutWeights {
 
 /// By vertex, after one iteration of as many processes; at rank 0.
 template <class P>
-std::vector<double> run(const graph::GraphFile& graph, const job::DenseOptions& options, int processes = 1) {
+std::vector<double> run(const Graph& graph, const job::DenseOptions& options, int processes = 1) {
   auto bootstraps = launch::bootstraps(processes);
   if (processes == 1) bootstraps[0] = launch::alone();
   std::vector<double> values;
@@ -101,7 +101,7 @@ TEST_CASE("programs that need weights, and those that have none") {
 TEST_CASE("programs that follow edges against their direction, or both ways") {
   const File file(false);  // 0 -> 1 -> 2 -> 0 and 3 -> 0
   const auto turned = [&](graph::Direction direction) {
-    return graph::view(graph::GraphFile::open(file.graph.path()), direction);
+    return graph::view(Graph::open(file.graph.path()), direction);
   };
   const auto in = turned(graph::Direction::in), both = turned(graph::Direction::both);
   for (const int processes : {1, 2}) {

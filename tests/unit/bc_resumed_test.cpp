@@ -23,8 +23,7 @@ const std::vector<Cut> kCuts = {
     {}, {{.processes = 2, .workers = 2}}, {{.workers = 2}, true}, {{.processes = 3}, true}};
 
 /// By vertex: `before`, and what is added to it in calls for these sources.
-Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
-           const std::vector<Ids>& calls) {
+Scores run(const Graph& graph, const Cut& cut, const Scores& before, const std::vector<Ids>& calls) {
   Scores found(graph.vertices());
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
   run_in_each(graph, cut, options, [&](Job& job) {

@@ -33,7 +33,7 @@ struct Cut : JobCut {
 };
 
 /// By vertex; where `normalized`, as of all pairs.
-Scores run(const graph::GraphFile& graph, const std::vector<VertexId>& sources, const Cut& cut,
+Scores run(const Graph& graph, const std::vector<VertexId>& sources, const Cut& cut,
            bool normalized = false) {
   Scores found(graph.vertices());
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};

@@ -58,7 +58,7 @@ struct Tree {
 };
 
 /// With the smallest parents.
-Tree by_queue(const graph::GraphFile& graph, VertexId source) {
+Tree by_queue(const Graph& graph, VertexId source) {
   Tree found(graph.vertices());
   std::vector<VertexId> queue{source};
   found.levels[source] = 0;
@@ -77,8 +77,8 @@ Tree by_queue(const graph::GraphFile& graph, VertexId source) {
 }
 
 /// One search after the other.
-std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const VertexId> sources,
-                              const JobCut& cut, Parents parents) {
+std::vector<Tree> search_from(const Graph& graph, std::span<const VertexId> sources, const JobCut& cut,
+                              Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
   run_in_each(graph, cut, {}, [&](Job& job) {
     Bfs one(job, parents);
@@ -92,8 +92,8 @@ std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const Ver
 }
 
 /// All searches at once, each by one worker.
-std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const VertexId> sources,
-                               const JobCut& cut, Parents parents) {
+std::vector<Tree> search_apart(const Graph& graph, std::span<const VertexId> sources, const JobCut& cut,
+                               Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
   run_in_each(graph, cut, {.for_tasks = true}, [&](Job& job) {
     BfsBySource searches(job, {.parents = parents, .keep = job.rank() == 0});
@@ -109,7 +109,7 @@ std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const Ve
 }
 
 /// Whether each reached vertex other than the source has an edge from its parent, one level before it.
-bool are_parents(const graph::GraphFile& graph, const Tree& found, std::uint32_t source) {
+bool are_parents(const Graph& graph, const Tree& found, std::uint32_t source) {
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
     const VertexId u(found.parents[v]);
     if (found.levels[v] == Bfs::kNone || v == source) {

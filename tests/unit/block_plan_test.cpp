@@ -14,7 +14,6 @@
 namespace edgewire::plan {
 namespace {
 
-using graph::GraphFile;
 using graph::TemporaryDirectory;
 
 const ForEach kOneThread = graph::in_turn;
@@ -32,8 +31,7 @@ struct Job {
   std::vector<Process> sides;
 };
 
-Job make_job(const GraphFile& graph, std::string_view how, int processes, Layout layout,
-             std::uint32_t width) {
+Job make_job(const Graph& graph, std::string_view how, int processes, Layout layout, std::uint32_t width) {
   const Rows rows{graph.offsets(), graph.targets()};
   Job job{partition_edges(how, rows, processes, 2), {}};
   const partition::Ownership& owners = job.partition.owners();
@@ -58,7 +56,7 @@ using Values = std::map<std::tuple<std::uint32_t, std::uint32_t>, std::set<Verte
 /// What the edges need, one after the other: its source's message at the process that holds the edge, and the
 /// sum of that process at the owner of its destination.
 struct Needed {
-  Needed(const GraphFile& graph, const Job& job) {
+  Needed(const Graph& graph, const Job& job) {
     const partition::Ownership& ownership = *job.sides[0].ownership;
     for (VertexId s{}; s < graph.vertices(); ++s) {
       for (std::uint64_t e = graph.offsets()[s]; e < graph.offsets()[s + 1]; ++e) {
@@ -194,7 +192,7 @@ TEST_CASE(
 TEST_CASE("vertices without edges have owners, too, and spread evenly") {
   const TemporaryDirectory directory;
   graph::build(directory / "g.ew", 1000, {{0, 1, 0}, {999, 998, 0}}, {});
-  const auto graph = GraphFile::open(directory / "g.ew");
+  const auto graph = Graph::open(directory / "g.ew");
   graph.verify_rows(0, 1000);
   const auto job = make_job(graph, "hilbert", 4, Layout::degree, 100);
   for (std::uint32_t p = 0; p < 4; ++p) {

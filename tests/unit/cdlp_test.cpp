@@ -22,7 +22,7 @@ struct Propagated {
 };
 
 /// By definition, with a map for each vertex.
-Propagated propagated_by_definition(const graph::GraphFile& graph, std::uint64_t rounds) {
+Propagated propagated_by_definition(const Graph& graph, std::uint64_t rounds) {
   std::vector<Labels> around(graph.vertices());
   for (VertexId u{}; u < graph.vertices(); ++u) {
     for (const std::uint32_t v : graph::Row{graph, u}.targets()) {
@@ -53,8 +53,7 @@ Propagated propagated_by_definition(const graph::GraphFile& graph, std::uint64_t
 }
 
 /// Several processes are on hosts of their own where each has several workers.
-Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int processes = 1,
-                     int workers = 1) {
+Propagated propagate(const Graph& graph, std::uint64_t rounds, int processes = 1, int workers = 1) {
   Propagated result{Labels(graph.vertices()), {}};
   std::vector<std::vector<Superstep>> steps(static_cast<std::size_t>(processes));
   const JobCut cut{.processes = processes, .workers = workers, .hosts = workers > 1};
@@ -72,8 +71,7 @@ Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int pr
 }
 
 /// The labels after `before` rounds in one job and those up to `rounds` in another one, which goes on.
-Labels propagate_in_two(const graph::GraphFile& graph, std::uint64_t before, std::uint64_t rounds,
-                        const JobCut& cut) {
+Labels propagate_in_two(const Graph& graph, std::uint64_t before, std::uint64_t rounds, const JobCut& cut) {
   const Labels kept = propagate(graph, before, 2).labels;
   Labels labels(graph.vertices());
   run_in_each(graph, cut, {}, [&](Job& job) {

@@ -17,8 +17,7 @@ struct File : graph::BuiltGraph {
 
 /// The values by vertex, and the totals of the last iteration.
 template <class P>
-std::vector<double> run(const graph::GraphFile& graph, P program, int iterations,
-                        typename P::Totals* last = nullptr) {
+std::vector<double> run(const Graph& graph, P program, int iterations, typename P::Totals* last = nullptr) {
   const auto bootstrap = launch::alone();
   job::DenseOptions options;
   options.weighted = graph.weighted();

@@ -38,7 +38,7 @@ TEST_CASE("blocks of edges: weights, messages of 2, 8 and 16 bytes, minima, and 
   const auto small = random_graph(small_directory, 200, 150);  // sums below 2048
   const graph::TemporaryDirectory smallest_directory;
   graph::build(smallest_directory / "g.ew", 3, std::vector<graph::Edge>{{0, 2, 0.0F}}, {});
-  const auto smallest = GraphFile::open(smallest_directory / "g.ew");
+  const auto smallest = Graph::open(smallest_directory / "g.ew");
   for (const char* backend : {"shm", "tcp"}) {
     for (const int processes : {1, 3, 5}) {
       CAPTURE(backend);

@@ -103,7 +103,7 @@ struct Both {
   static Value start(std::uint32_t id) { return {static_cast<double>(id % 5), id, 0}; }
 };
 
-inline std::vector<std::uint32_t> least_sources(const graph::GraphFile& graph) {
+inline std::vector<std::uint32_t> least_sources(const Graph& graph) {
   std::vector<std::uint32_t> least(graph.vertices(), ~0U);
   std::vector<std::uint32_t> stack;
   for (std::uint32_t from = 0; from < graph.vertices(); ++from) {
@@ -121,7 +121,7 @@ inline std::vector<std::uint32_t> least_sources(const graph::GraphFile& graph) {
 }
 
 /// Returns the values after each iteration; [0] are those at the start.
-inline std::vector<std::vector<float>> sequentially(const graph::GraphFile& graph, int iterations) {
+inline std::vector<std::vector<float>> sequentially(const Graph& graph, int iterations) {
   std::vector<std::vector<float>> all(1);
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) all[0].push_back(static_cast<float>(v % 5));
   for (int t = 0; t < iterations; ++t) {

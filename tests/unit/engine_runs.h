@@ -29,7 +29,6 @@
 
 namespace edgewire::engine {
 
-using graph::GraphFile;
 using plan::Strategy;
 
 inline double total_of(const std::vector<float>& values) {
@@ -104,7 +103,7 @@ struct Part {
 inline constexpr std::uint32_t kWidth = 64;
 inline constexpr std::uint64_t kColumnEdges = 200;
 
-inline Part plan_vertices(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
+inline Part plan_vertices(const Graph& graph, const Run& run, launch::Bootstrap& bootstrap,
                           transport::Transport& link, topology::WorkerPool& pool, const ForEach& for_each) {
   const auto ownership = partition::Ownership::hash(graph.vertices(), run.processes);
   auto agreed = exchange::Exchange::agree(
@@ -131,7 +130,7 @@ inline Part plan_vertices(const GraphFile& graph, const Run& run, launch::Bootst
   return part;
 }
 
-inline Part plan_blocks(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
+inline Part plan_blocks(const Graph& graph, const Run& run, launch::Bootstrap& bootstrap,
                         transport::Transport& link, topology::WorkerPool& pool, const ForEach& for_each) {
   const plan::Rows rows{graph.offsets(), graph.targets()};
   const auto partition = plan::partition_edges(run.blocks, rows, run.processes, 1);
@@ -155,7 +154,7 @@ inline Part plan_blocks(const GraphFile& graph, const Run& run, launch::Bootstra
 }
 
 template <class P>
-void run_process(P program, const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
+void run_process(P program, const Graph& graph, const Run& run, launch::Bootstrap& bootstrap,
                  const std::string& job, Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   topology::WorkerPool pool(
       {std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
@@ -206,7 +205,7 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
   bootstrap.finish();
 }
 
-inline Outcome execute(const GraphFile& graph, const Run& run, const std::string& another_job = "the same") {
+inline Outcome execute(const Graph& graph, const Run& run, const std::string& another_job = "the same") {
   Outcome outcome;
   outcome.values.resize(graph.vertices());
   outcome.records.resize(static_cast<std::size_t>(run.processes));
@@ -228,15 +227,15 @@ inline Outcome execute(const GraphFile& graph, const Run& run, const std::string
   return outcome;
 }
 
-inline GraphFile random_graph(const graph::TemporaryDirectory& directory, std::uint32_t vertices,
-                              std::size_t edges, bool weighted = false) {
+inline Graph random_graph(const graph::TemporaryDirectory& directory, std::uint32_t vertices,
+                          std::size_t edges, bool weighted = false) {
   std::mt19937 random(vertices);
   std::vector<graph::Edge> list(edges);
   for (auto& edge : list) edge = {random() % vertices, random() % vertices * (random() % 8) / 8, 0.0F};
   if (weighted)
     for (auto& edge : list) std::get<2>(edge) = static_cast<float>(random() % 4);
   graph::build(directory / "g.ew", vertices, list, {.weighted = weighted});
-  return GraphFile::open(directory / "g.ew");
+  return Graph::open(directory / "g.ew");
 }
 
 }  // namespace edgewire::engine

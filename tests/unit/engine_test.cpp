@@ -80,7 +80,7 @@ TEST_CASE("weights that no float holds arrive without change") {
     builder.add(0, below(kVertexCount), below(kVertexCount), kNoFloat * below(4));
   OutputFile file(directory / "g.ew");
   builder.write(file, {}, 0, {});
-  const auto graph = GraphFile::open(directory / "g.ew");
+  const auto graph = Graph::open(directory / "g.ew");
   REQUIRE(!graph.float_weights());
   const auto expected = sequentially(graph, 6);
   for (const auto strategy : kStrategies) {
@@ -191,7 +191,7 @@ TEST_CASE("graphs that leave processes without vertices or edges") {
   for (const std::uint32_t vertices : {0U, 1U, 3U}) {
     graph::build(directory / "g.ew", vertices,
                  vertices == 3 ? std::vector<graph::Edge>{{0, 2, 0.0F}} : std::vector<graph::Edge>{}, {});
-    const auto graph = GraphFile::open(directory / "g.ew");
+    const auto graph = Graph::open(directory / "g.ew");
     for (const auto strategy : kStrategies) {
       for (const char* backend : {"shm", "tcp"}) {
         const auto outcome = execute(graph, {{backend}, strategy, 4, 1, 3});

@@ -12,7 +12,6 @@ namespace edgewire::plan {
 namespace {
 
 using graph::error_of;
-using graph::GraphFile;
 using graph::skewed_graph;
 using graph::TemporaryDirectory;
 
@@ -26,7 +25,7 @@ struct Side {
   const OwnedVertices& owned() const { return plan.owned(); }
 };
 
-std::vector<Side> make_plans(const GraphFile& graph, const partition::Ownership& ownership, Strategy strategy,
+std::vector<Side> make_plans(const Graph& graph, const partition::Ownership& ownership, Strategy strategy,
                              int workers, Layout layout) {
   std::vector<PlanDraft> drafts;
   std::vector<std::vector<Arrivals>> arrivals(static_cast<std::size_t>(ownership.processes()));
@@ -53,8 +52,8 @@ std::vector<Side> make_plans(const GraphFile& graph, const partition::Ownership&
 
 /// Strategy `edge`: the slots hold every edge to another process, where the receiver adds it to the right
 /// vertex.
-void check_slots(const GraphFile& graph, const partition::Ownership& ownership,
-                 const std::vector<Side>& sides, int rank) {
+void check_slots(const Graph& graph, const partition::Ownership& ownership, const std::vector<Side>& sides,
+                 int rank) {
   const Side& side = sides[static_cast<std::size_t>(rank)];
   using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   Edges edges, found;
@@ -80,8 +79,8 @@ void check_slots(const GraphFile& graph, const partition::Ownership& ownership,
 
 /// Every edge that the process computes ends where the receiver adds it to the right vertex, and every slot
 /// of sums is used.
-void check_edges(const GraphFile& graph, const partition::Ownership& ownership,
-                 const std::vector<Side>& sides, int rank, Strategy strategy) {
+void check_edges(const Graph& graph, const partition::Ownership& ownership, const std::vector<Side>& sides,
+                 int rank, Strategy strategy) {
   const Side& side = sides[static_cast<std::size_t>(rank)];
   const ExchangePlan& plan = side.plan;
   std::set<std::uint32_t> used;
@@ -323,7 +322,7 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
   for (std::uint32_t hub = 0; hub < 9; ++hub)  // around the highest degree that is counted
     for (std::uint32_t i = 0; i < 4090 + hub * 5 % 9; ++i) list.push_back({hub * 33'000 + 7, i, 0.0F});
   graph::build(directory / "g.ew", kVertices, list, {});
-  const auto graph = GraphFile::open(directory / "g.ew");
+  const auto graph = Graph::open(directory / "g.ew");
   const ForEach backwards = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     while (count > 0) work(0, --count);
   };

@@ -32,7 +32,7 @@ inline const std::vector<JobCut> kJobCuts{{},
 
 /// Calls work(job) in each process. `options`: those beside the cut.
 template <class Work>
-void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options options, const Work& work) {
+void run_in_each(const Graph& graph, const JobCut& cut, Options options, const Work& work) {
   options.process.workers = cut.workers;
   options.process.transport = cut.transport;
   options.ownership = cut.ownership;

@@ -45,7 +45,7 @@ TEST_CASE("rows are sorted, and simple and undirected do what they say, with any
   for (int choice = 0; choice < 8; ++choice) {
     BuildOptions options = {(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0, 1};
     const BuildSummary summary = build(directory / "1.ew", 40, edges, options);
-    const GraphFile graph = GraphFile::open(directory / "1.ew");
+    const Graph graph = Graph::open(directory / "1.ew");
     CHECK(edges_of(graph) == expected_edges(edges, options));
     CHECK(graph.weighted() == options.weighted);
     CHECK(graph.simple() == options.simple);
@@ -66,7 +66,7 @@ TEST_CASE("rows are sorted, in whatever order edges come") {
   const auto check = [&](const char* order) {
     CAPTURE(order);
     build(directory / "g.ew", 5000, edges, {.workers = 2});
-    CHECK(edges_of(GraphFile::open(directory / "g.ew")) == expected);
+    CHECK(edges_of(Graph::open(directory / "g.ew")) == expected);
   };
   check("random");
   std::ranges::sort(edges);
@@ -128,7 +128,7 @@ TEST_CASE("kronecker graphs have the degrees that the parameters tell") {
   const TemporaryDirectory directory;
   constexpr int kScale = 12;
   generate_kronecker(directory / "g.ew", kScale, 64, {});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   REQUIRE(graph.vertices() == 4096);
   REQUIRE(graph.edges() == 4096 * 64);
   std::vector<double> out(4096);
@@ -156,7 +156,7 @@ TEST_CASE("kronecker graphs have the degrees that the parameters tell") {
 TEST_CASE("hubs are not where their address says") {
   const TemporaryDirectory directory;
   generate_kronecker(directory / "g.ew", 12, 16, {.seed = 7});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   std::uint64_t in_first_half = graph.offsets()[2048];
   CHECK(std::abs(static_cast<double>(in_first_half) / static_cast<double>(graph.edges()) - 0.5) < 0.2);
   CHECK(graph.offsets()[1] < 1000);  // the hub has more; unpermuted it would be vertex 0
@@ -165,7 +165,7 @@ TEST_CASE("hubs are not where their address says") {
 TEST_CASE("uniform graphs and their weights are spread evenly") {
   const TemporaryDirectory directory;
   generate_uniform(directory / "g.ew", 10, 10'000, {.seed = 3, .weighted = true});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> cells;
   double sum = 0;
   for (const auto& [source, target, weight] : edges_of(graph)) {
@@ -182,7 +182,7 @@ TEST_CASE("grids join neighbours") {
   const TemporaryDirectory directory;
   const auto edges = [&](const GridShape& shape) {
     generate_grid(directory / "g.ew", shape, {});
-    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    const Graph graph = Graph::open(directory / "g.ew");
     CHECK(graph.simple());
     CHECK(graph.symmetric());
     return edges_of(graph);
@@ -210,9 +210,9 @@ TEST_CASE("sizes that are out of reach are refused") {
                  "supported"));
   CHECK(directory.files() == 0);
   generate_kronecker(path, 0, 16, {});
-  CHECK(GraphFile::open(path).vertices() == 1);
+  CHECK(Graph::open(path).vertices() == 1);
   generate_uniform(path, 0, 16, {});
-  CHECK(GraphFile::open(path).vertices() == 0);
+  CHECK(Graph::open(path).vertices() == 0);
 }
 
 TEST_CASE("work is done by threads that are ready, and inside it by others") {

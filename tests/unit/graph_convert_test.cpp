@@ -49,7 +49,7 @@ TEST_CASE("every format tells the same graph, plain and compressed") {
     forms.emplace_back(name + ".bz2", bzip2(bytes.substr(0, 8)) + bzip2(bytes.substr(8)));
 #endif
     for (const auto& [form, content] : forms) {
-      const GraphFile graph = converter(form, content);
+      const Graph graph = converter(form, content);
       CHECK(graph.vertices() == kVertices);
       CHECK(graph.weighted() == weighted);
       CHECK(edges_of(graph) == (weighted ? kEdges : without_weights(kEdges)));
@@ -85,14 +85,14 @@ TEST_CASE("edges in order become the same graph as in disorder, from any number 
 
 TEST_CASE("sparse ids are renumbered in ascending order") {
   const Converter converter;
-  const GraphFile small = converter("g.txt", "10 7\n7 1000\n");
+  const Graph small = converter("g.txt", "10 7\n7 1000\n");
   CHECK(edges_of(small) == std::vector<Edge>{{0, 2, 0}, {1, 0, 0}});
   CHECK(small.original_id(0) == 7);
   CHECK(small.original_id(2) == 1000);
-  const GraphFile large = converter("g.txt", "18446744073709551615 0\n5000000000 18446744073709551615");
+  const Graph large = converter("g.txt", "18446744073709551615 0\n5000000000 18446744073709551615");
   CHECK(edges_of(large) == std::vector<Edge>{{1, 2, 0}, {2, 0, 0}});
   CHECK(large.original_id(2) == 18446744073709551615U);
-  const GraphFile gap = converter("g.el", "10 7\n");
+  const Graph gap = converter("g.el", "10 7\n");
   CHECK(gap.vertices() == 11);
   CHECK_FALSE(gap.has_original_ids());
   const ConvertOptions empty = {.allow_empty = true};
@@ -114,7 +114,7 @@ TEST_CASE("few ids among many become vertices alone, unless ids are to be kept")
            {"g.gr", "p sp 4000000000 2\na 7 4000000000 1\na 7 5 2\n"}}) {
     const auto& [name, text] = file;
     CAPTURE(file.first);
-    const GraphFile graph = converter(name, text, {.weights = false});
+    const Graph graph = converter(name, text, {.weights = false});
     CHECK(edges_of(graph) == std::vector<Edge>{{1, 0, 0}, {1, 2, 0}});
     REQUIRE(graph.has_original_ids());
     CHECK(graph.original_id(0) == 5);
@@ -122,7 +122,7 @@ TEST_CASE("few ids among many become vertices alone, unless ids are to be kept")
     CHECK(graph.original_id(2) == 4000000000);
   }
   // Both ways, with the sign of each.
-  const GraphFile skew =
+  const Graph skew =
       converter("g.mtx", banner + "real skew-symmetric\n4000000000 4000000000 1\n4000000000 7 2.5\n");
   CHECK(edges_of(skew) == std::vector<Edge>{{0, 1, -2.5}, {1, 0, 2.5}});
   CHECK(contains(converter.error("g.mtx", banner + "pattern general\n4000000000 4000000000 2\n7 5\n"),
@@ -133,7 +133,7 @@ TEST_CASE("few ids among many become vertices alone, unless ids are to be kept")
            {"g.el", wide}, {"g.txt", wide}, {"g.csv", "source,target\n7,2000000\n"}}) {
     const auto& [name, text] = file;
     CAPTURE(file.first);
-    const GraphFile all = converter(name, text, {.keep_ids = true});
+    const Graph all = converter(name, text, {.keep_ids = true});
     CHECK(all.vertices() == 2000001);
     CHECK_FALSE(all.has_original_ids());
     CHECK(edges_of(all) == std::vector<Edge>{{7, 2000000, 0}});
@@ -156,7 +156,7 @@ TEST_CASE("vertices that no edge names") {
   const Converter converter;
   const std::string path = converter.directory() / "g.v";
   write_file(path, "# ids\n3\n7\n\n1000\n5000000000 ignored\n1");
-  const GraphFile graph = converter("g.e", "10 7\n7 1000\n", {.workers = 2, .vertices = path});
+  const Graph graph = converter("g.e", "10 7\n7 1000\n", {.workers = 2, .vertices = path});
   CHECK(edges_of(graph) == std::vector<Edge>{{2, 4, 0}, {3, 2, 0}});
   CHECK(graph.vertices() == 6);
   CHECK(graph.original_id(5) == 5000000000);
@@ -177,7 +177,7 @@ TEST_CASE("the graph of an archive") {
                                    {"g/more.txt", "ignored"}});
   for (const std::string& form : {archive, gzipped(archive), xz(archive), bzip2(archive)}) {
     if (form.empty()) continue;
-    const GraphFile graph = converter("g.tar.gz", form, {.format = Format::matrix_market});
+    const Graph graph = converter("g.tar.gz", form, {.format = Format::matrix_market});
     CHECK(edges_of(graph) == kEdges);
   }
   const std::string konect =
@@ -195,7 +195,7 @@ TEST_CASE("large files are the same from any number of workers, however their id
       IndexedRandom random(1, i);
       text += fmt::format("{} {} {}\n", random.below(20'000) * spread, random.below(20'000) * spread, i % 10);
     }
-    const GraphFile one = converter("g.txt", text, {.workers = 1});
+    const Graph one = converter("g.txt", text, {.workers = 1});
     CHECK(one.edges() == 60'000);
     CHECK(one.vertices() <= 20'000);
     CHECK(one.original_id(100) % spread == 0);
@@ -213,7 +213,7 @@ TEST_CASE("symmetric matrices are stored both ways") {
   const Converter converter;
   const std::string text =
       "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 4\n2 2 5\n3 2 -6\n";
-  const GraphFile graph = converter("g.mtx", text);
+  const Graph graph = converter("g.mtx", text);
   CHECK(graph.symmetric());
   CHECK(edges_of(graph) == std::vector<Edge>{{0, 1, 4}, {1, 0, 4}, {1, 1, 5}, {1, 2, -6}, {2, 1, -6}});
 }
@@ -221,7 +221,7 @@ TEST_CASE("symmetric matrices are stored both ways") {
 TEST_CASE("skew-symmetric, complex and Hermitian matrices") {
   const Converter converter;
   const std::string skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 4\n3 2 -6\n";
-  const GraphFile graph = converter("g.mtx", skew);
+  const Graph graph = converter("g.mtx", skew);
   CHECK_FALSE(graph.symmetric());  // the weights are not
   CHECK(edges_of(graph) == std::vector<Edge>{{0, 1, -4}, {1, 0, 4}, {1, 2, 6}, {2, 1, -6}});
   CHECK(converter("g.mtx", skew, {.weights = false}).symmetric());
@@ -242,7 +242,7 @@ TEST_CASE("an undirected serialized graph must be one") {
   append(bytes, std::int64_t{3});
   for (const std::int64_t offset : {0, 1, 3, 4}) append(bytes, offset);
   for (const std::int32_t target : {1, 0, 2, 1}) append(bytes, target);
-  const GraphFile graph = converter("g.sg", bytes, {.undirected = true});
+  const Graph graph = converter("g.sg", bytes, {.undirected = true});
   CHECK(graph.symmetric());
   CHECK(edges_of(graph) == std::vector<Edge>{{0, 1, 0}, {1, 0, 0}, {1, 2, 0}, {2, 1, 0}});
   bytes[bytes.size() - 4] = 0;
@@ -256,7 +256,7 @@ TEST_CASE("our own format can be made simple and undirected") {
   const std::string whole = read_file(path);
   converter("copy.ew", whole);
   CHECK(converter.output_bytes() == whole);
-  const GraphFile graph = converter("copy.ew", whole, {.weights = false, .simple = true, .undirected = true});
+  const Graph graph = converter("copy.ew", whole, {.weights = false, .simple = true, .undirected = true});
   CHECK(graph.edges() == 8);
   CHECK(graph.simple());
   CHECK(graph.symmetric());

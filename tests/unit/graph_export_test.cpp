@@ -15,7 +15,7 @@ namespace edgewire::graph {
 namespace {
 
 /// What a graph becomes in another format.
-std::string written(const GraphFile& graph, Format format, bool weights = true, int workers = 2) {
+std::string written(const Graph& graph, Format format, bool weights = true, int workers = 2) {
   const TemporaryDirectory directory;
   export_graph(graph, directory / "out", {format, weights, workers});
   return read_file(directory / "out");
@@ -34,7 +34,7 @@ std::vector<Edge> long_edges() {
 TEST_CASE("edge lists, tables and Matrix Market hold all edges in order, whatever the number of workers") {
   const TemporaryDirectory directory;
   build(directory / "g.ew", 200'000, long_edges(), {.weighted = true});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   std::string el;
   std::string wel;
   std::string csv = "source,target,weight\n";
@@ -61,7 +61,7 @@ TEST_CASE("METIS rows hold the neighbours of each vertex, also over many blocks"
   std::vector<Edge> edges = long_edges();
   for (auto& [source, target, weight] : edges) weight = 7;
   build(directory / "g.ew", 200'000, edges, {.weighted = true, .simple = true, .undirected = true});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   std::vector<std::set<std::uint32_t>> neighbours(200'000);
   for (const auto& [source, target, weight] : edges) {
     if (source == target) continue;
@@ -91,7 +91,7 @@ TEST_CASE("METIS refuses what it cannot hold, by content and not by flags") {
   const std::string out = directory / "out";
   const auto message = [&](const std::vector<Edge>& edges, const BuildOptions& options = {}) {
     build(directory / "g.ew", 4, edges, options);
-    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    const Graph graph = Graph::open(directory / "g.ew");
     std::string text = error_of([&] { export_graph(graph, out, {Format::metis}); });
     CHECK(directory.files() == 1);
     return text;
@@ -107,7 +107,7 @@ TEST_CASE("METIS refuses what it cannot hold, by content and not by flags") {
   }
   // Both ways without a flag that says so.
   build(directory / "g.ew", 4, {{0, 1, 2147483520.0F}, {1, 0, 2147483520.0F}}, weighted);
-  CHECK(written(GraphFile::open(directory / "g.ew"), Format::metis) ==
+  CHECK(written(Graph::open(directory / "g.ew"), Format::metis) ==
         "4 1 001\n2 2147483520\n1 2147483520\n\n\n");
 }
 
@@ -116,12 +116,12 @@ TEST_CASE("GAP's binary formats come back equal, with the edges of both directio
   std::vector<Edge> edges = long_edges();
   for (auto& [source, target, weight] : edges) weight = static_cast<float>(target % 5) - 2;
   build(directory / "g.ew", 200'000, edges, {.weighted = true});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   std::vector<Edge> turned = edges_of(graph);
   for (auto& [source, target, weight] : turned) std::swap(source, target);
   std::sort(turned.begin(), turned.end());
   build(directory / "turned.ew", 200'000, turned, {.weighted = true});
-  const GraphFile in_edges = GraphFile::open(directory / "turned.ew");
+  const Graph in_edges = Graph::open(directory / "turned.ew");
   for (const bool weighted : {false, true}) {
     std::string expected(1, '\1');
     const auto put = [&](auto value) {
@@ -129,7 +129,7 @@ TEST_CASE("GAP's binary formats come back equal, with the edges of both directio
     };
     put(graph.edges());
     put(graph.vertices());
-    for (const GraphFile* direction : {&graph, &in_edges}) {
+    for (const Graph* direction : {&graph, &in_edges}) {
       for (const std::uint64_t offset : direction->offsets()) put(offset);
       for (const auto& [source, target, weight] : edges_of(*direction)) {
         put(target);
@@ -143,7 +143,7 @@ TEST_CASE("GAP's binary formats come back equal, with the edges of both directio
 TEST_CASE("a symmetric graph is undirected in GAP's binary format") {
   const TemporaryDirectory directory;
   build(directory / "g.ew", 3, {{0, 1, 0}, {2, 2, 0}}, {.undirected = true});
-  const std::string bytes = written(GraphFile::open(directory / "g.ew"), Format::sg);
+  const std::string bytes = written(Graph::open(directory / "g.ew"), Format::sg);
   CHECK(bytes.size() == 17 + 4 * 8 + 3 * 4);
   CHECK(bytes[0] == '\0');
 }
@@ -152,13 +152,13 @@ TEST_CASE("weights that a format cannot hold are refused") {
   const TemporaryDirectory directory;
   for (const float weight : {0.5F, 2147483648.0F, -3e9F}) {
     build(directory / "g.ew", 2, {{0, 1, weight}}, {.weighted = true});
-    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    const Graph graph = Graph::open(directory / "g.ew");
     CHECK(contains(error_of([&] { written(graph, Format::wsg); }),
                    fmt::format("weighs {}", static_cast<double>(weight))));
     CHECK(contains(error_of([&] { written(graph, Format::wel, false); }), "--no-weights drops them"));
   }
   build(directory / "g.ew", 2, {{0, 1, 0}}, {});
-  CHECK(contains(error_of([&] { written(GraphFile::open(directory / "g.ew"), Format::wel); }),
+  CHECK(contains(error_of([&] { written(Graph::open(directory / "g.ew"), Format::wel); }),
                  "the graph has none"));
 }
 
@@ -170,17 +170,17 @@ TEST_CASE("weights are written so that they come back to the bit") {
                                    {1, 1, -std::numeric_limits<float>::denorm_min()},
                                    {1, 2, 16777217.0F}};
   build(directory / "g.ew", 3, edges, {.weighted = true});
-  export_graph(GraphFile::open(directory / "g.ew"), directory / "g.wel", {Format::wel});
+  export_graph(Graph::open(directory / "g.ew"), directory / "g.wel", {Format::wel});
   convert(directory / "g.wel", directory / "back.ew", {});
-  CHECK(edges_of(GraphFile::open(directory / "back.ew")) == edges);
+  CHECK(edges_of(Graph::open(directory / "back.ew")) == edges);
 }
 
 TEST_CASE("graphs without edges and vertices") {
   const TemporaryDirectory directory;
   build(directory / "none.ew", 0, {}, {});
   build(directory / "one.ew", 1, {}, {});
-  const GraphFile none = GraphFile::open(directory / "none.ew");
-  const GraphFile one = GraphFile::open(directory / "one.ew");
+  const Graph none = Graph::open(directory / "none.ew");
+  const Graph one = Graph::open(directory / "one.ew");
   CHECK(written(none, Format::el).empty());
   CHECK(written(one, Format::el).empty());
   CHECK(written(none, Format::metis) == "0 0\n");
@@ -194,7 +194,7 @@ TEST_CASE("graphs without edges and vertices") {
 TEST_CASE("edge lists say how many vertices they lose") {
   const TemporaryDirectory directory;
   build(directory / "g.ew", 10, {{1, 6, 0}, {5, 0, 0}}, {});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   CHECK(export_graph(graph, directory / "g.el", {Format::el}).lost_vertices == 3);
   CHECK(export_graph(graph, directory / "g.mtx", {Format::matrix_market}).lost_vertices == 0);
 }
@@ -203,10 +203,10 @@ TEST_CASE("tables call vertices as results do, and count all vertices that they 
   const TemporaryDirectory directory;
   write_file(directory / "in.txt", "7 900\n900 30\n");
   convert(directory / "in.txt", directory / "ids.ew", {});
-  CHECK(written(GraphFile::open(directory / "ids.ew"), Format::csv) == "source,target\n7,900\n900,30\n");
+  CHECK(written(Graph::open(directory / "ids.ew"), Format::csv) == "source,target\n7,900\n900,30\n");
   build(directory / "g.ew", 10, {{1, 6, 0}, {5, 0, 0}}, {});
   const WriteSummary summary =
-      export_graph(GraphFile::open(directory / "g.ew"), directory / "g.csv", {Format::csv});
+      export_graph(Graph::open(directory / "g.ew"), directory / "g.csv", {Format::csv});
   CHECK(summary.lost_vertices == 6);
   CHECK(!summary.first_id);
 }
@@ -218,7 +218,7 @@ TEST_CASE("names in tables are quoted where they must be, and come back") {
       "\"%\"\t\"\"\"\"\t5\n\";\"\t|'\t6\n\"\"\"\"\"\"\tÉva Long\t7\n";
   write_file(directory / "in.tsv", list);
   convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   CHECK(
       written(graph, Format::csv) ==
       "source,target,weight\n\"\"\"\"\"\",Éva Long,7\n\"# x\",\" y \",3\n\"%\",\"\"\"\",5\n\"//z\",\" \",4\n"
@@ -227,7 +227,7 @@ TEST_CASE("names in tables are quoted where they must be, and come back") {
   for (const auto& [name, format] : {std::pair{"t.csv", Format::csv}, {"t.tsv", Format::tsv}}) {
     export_graph(graph, directory / name, {format});
     convert(directory / name, directory / "back.ew", {.labels = true, .columns = "source,target,weight"});
-    const GraphFile back = GraphFile::open(directory / "back.ew");
+    const Graph back = Graph::open(directory / "back.ew");
     CHECK(edges_of(back) == edges_of(graph));
     CHECK(read_file(directory / "back.ew.labels") == read_file(directory / "g.ew.labels"));
   }
@@ -237,14 +237,14 @@ TEST_CASE("edge lists hold names that need no quotes") {
   const TemporaryDirectory directory;
   write_file(directory / "in.tsv", "Éva\tbob\nbob\ta'\n");
   convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   export_graph(graph, directory / "g.el", {.format = Format::el, .names = true});
   CHECK(read_file(directory / "g.el") == "bob a'\nÉva bob\n");
   CHECK(written(graph, Format::el) == "1 0\n2 1\n");
   for (const char* const name : {"a b", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"#x\"", "\"//x\"", "\"%x\""}) {
     write_file(directory / "in.tsv", fmt::format("bob\t{}\n", name));
     convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
-    const GraphFile other = GraphFile::open(directory / "g.ew");
+    const Graph other = Graph::open(directory / "g.ew");
     CHECK(contains(
         error_of([&] { export_graph(other, directory / "none.el", {.format = Format::el, .names = true}); }),
         "none.el: an edge list cannot hold the name '"));
@@ -264,7 +264,7 @@ TEST_CASE("edge lists hold names that need no quotes") {
     CAPTURE(list.second);
     write_file(directory / "in.tsv", std::string("# names\n") + list.first);
     convert(directory / "in.tsv", directory / "g.ew", {.labels = true});
-    const GraphFile named = GraphFile::open(directory / "g.ew");
+    const Graph named = Graph::open(directory / "g.ew");
     const std::string line =
         error_of([&] { export_graph(named, directory / "none.el", {.format = Format::el, .names = true}); });
     CHECK_MESSAGE(contains(line, list.second), line);
@@ -275,16 +275,16 @@ TEST_CASE("edge lists hold names that need no quotes") {
 TEST_CASE("text is compressed as the name of the output says") {
   const TemporaryDirectory directory;
   build(directory / "g.ew", 200'000, long_edges(), {});
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   for (const char* const name : {"g.csv.gz", "g.csv.zst"}) {
     const auto bytes = export_graph(graph, directory / name, {Format::csv, true, 3}).bytes;
     CHECK(bytes == std::filesystem::file_size(directory / name));
     CHECK(bytes < written(graph, Format::csv).size() / 2);
     convert(directory / name, directory / "back.ew", {.keep_ids = true});
-    CHECK(edges_of(GraphFile::open(directory / "back.ew")) == edges_of(graph));
+    CHECK(edges_of(Graph::open(directory / "back.ew")) == edges_of(graph));
   }
   build(directory / "none.ew", 3, {}, {});
-  export_graph(GraphFile::open(directory / "none.ew"), directory / "none.el.gz", {Format::el});
+  export_graph(Graph::open(directory / "none.ew"), directory / "none.el.gz", {Format::el});
   CHECK(Input(directory / "none.el.gz").peek().empty());
   CHECK(std::filesystem::file_size(directory / "none.el.gz") > 0);
 }
@@ -295,7 +295,7 @@ TEST_CASE("a damaged graph is not written") {
   std::string bytes = read_file(directory / "g.ew");
   bytes[bytes.size() - 8192] = static_cast<char>(bytes[bytes.size() - 8192] ^ 1);
   write_file(directory / "g.ew", bytes);
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   for (const Format format : {Format::el, Format::csv, Format::matrix_market, Format::metis, Format::sg}) {
     CHECK(contains(error_of([&] { export_graph(graph, directory / "out", {format, true, 3}); }), "damaged"));
     CHECK(directory.files() == 1);

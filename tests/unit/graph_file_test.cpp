@@ -31,7 +31,7 @@ void build_small(const std::string& path) {
 }
 
 void open_and_verify(const std::string& path) {
-  const GraphFile graph = GraphFile::open(path);
+  const Graph graph = Graph::open(path);
   graph.verify_rows(0, graph.vertices());
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("a graph comes back as it was written") {
   const TemporaryDirectory directory;
   build_small(directory / "g.ew");
   CHECK(directory.files() == 1);
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   CHECK(graph.vertices() == 5);
   CHECK(graph.edges() == 6);
   CHECK(graph.weighted());
@@ -124,8 +124,8 @@ TEST_CASE("a graph comes back as it was written") {
   CHECK(graph.original_id(4) == 11);
   graph.release_rows(0, 5);
   CHECK(edges_of(graph) == kSmallEdges);
-  GraphFile moved = GraphFile::open(directory / "g.ew");
-  moved = GraphFile::open(directory / "g.ew");
+  Graph moved = Graph::open(directory / "g.ew");
+  moved = Graph::open(directory / "g.ew");
   CHECK(edges_of(moved) == kSmallEdges);
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("graphs without edges or vertices") {
   const TemporaryDirectory directory;
   for (const std::uint64_t vertices : {0, 1, 700}) {
     build(directory / "g.ew", vertices, {}, {});
-    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    const Graph graph = Graph::open(directory / "g.ew");
     CHECK(graph.vertices() == vertices);
     CHECK(graph.offsets().size() == vertices + 1);
     CHECK(edges_of(graph).empty());
@@ -151,12 +151,12 @@ TEST_CASE("a file of any other length is refused") {
        length += length % 4096 < 3 || length % 4096 > 4092 ? 1 : 97) {
     std::filesystem::resize_file(path, 0);
     write_file(path, whole.substr(0, length));
-    CHECK(contains(error_of([&] { GraphFile::open(path); }), path));
+    CHECK(contains(error_of([&] { Graph::open(path); }), path));
   }
   write_file(path, whole + '\0');
-  CHECK(contains(error_of([&] { GraphFile::open(path); }), "byte " + std::to_string(whole.size())));
+  CHECK(contains(error_of([&] { Graph::open(path); }), "byte " + std::to_string(whole.size())));
   write_file(path, "");
-  CHECK(error_of([&] { GraphFile::open(path); }) == path + ": the file is empty");
+  CHECK(error_of([&] { Graph::open(path); }) == path + ": the file is empty");
 }
 
 TEST_CASE("a flipped bit is noticed: each one of the header, and one in every other byte") {
@@ -225,7 +225,7 @@ TEST_CASE("counts that the file cannot hold are refused before anything is alloc
     Header header = lay_out(vertices, kMaxEdges, kAllFlags);
     header.checksum = header_checksum(header);
     write_file(path, {reinterpret_cast<const char*>(&header), sizeof header});
-    CHECK(contains(error_of([&] { GraphFile::open(path); }), "but its header says"));
+    CHECK(contains(error_of([&] { Graph::open(path); }), "but its header says"));
   }
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("only the blocks that hold the rows are checked, from several threads 
   const std::uint64_t damaged = header.sections[kTargets].offset + 2 * kBlockBytes + 12345;
   bytes[damaged] = static_cast<char>(bytes[damaged] ^ 1);
   write_file(path, bytes);
-  const GraphFile graph = GraphFile::open(path);
+  const Graph graph = Graph::open(path);
   const std::uint64_t rows_per_block = kBlockBytes / (4 * sizeof(VertexId));
   {
     std::vector<std::jthread> threads;
@@ -264,7 +264,7 @@ TEST_CASE("only the blocks that hold the rows are checked, from several threads 
   std::memset(bytes.data() + first_of_second, 0, 8 * 100);
   seal(bytes);
   write_file(path, bytes);
-  const GraphFile crossed = GraphFile::open(path);
+  const Graph crossed = Graph::open(path);
   crossed.verify_rows(0, kBlockBytes / 8 - 1);
   CHECK(contains(error_of([&] { crossed.verify_rows(0, kBlockBytes / 8); }),
                  "byte " + std::to_string(first_of_second)));
@@ -282,20 +282,20 @@ TEST_CASE("a graph file is known by its name or its content, and may have anothe
   CHECK(is_ours(directory / "."));
   CHECK(is_ours(directory / "missing.txt"));
   CHECK(is_ours(directory / "missing.ew"));
-  CHECK(GraphFile::open(odd, "edges.csv").path() == "edges.csv");
-  CHECK(error_of([&] { GraphFile::open(text, "else"); }).starts_with("else: byte "));
+  CHECK(Graph::open(odd, "edges.csv").path() == "edges.csv");
+  CHECK(error_of([&] { Graph::open(text, "else"); }).starts_with("else: byte "));
 }
 
 TEST_CASE("what is not a graph file is refused with one line") {
   const TemporaryDirectory directory;
   const std::string path = directory / "x";
-  CHECK(error_of([&] { GraphFile::open(path); }) == path + ": cannot read: No such file or directory");
+  CHECK(error_of([&] { Graph::open(path); }) == path + ": cannot read: No such file or directory");
   write_file(path, std::string(10'000, 'x'));
-  CHECK(contains(error_of([&] { GraphFile::open(path); }), "byte 0: it is not an Edgewire graph"));
-  CHECK(contains(error_of([&] { GraphFile::open(directory / "."); }), "it is a folder without a graph"));
+  CHECK(contains(error_of([&] { Graph::open(path); }), "byte 0: it is not an Edgewire graph"));
+  CHECK(contains(error_of([&] { Graph::open(directory / "."); }), "it is a folder without a graph"));
   REQUIRE(mkfifo((directory / "pipe").c_str(), 0600) == 0);
-  CHECK(contains(error_of([&] { GraphFile::open(directory / "pipe"); }), "not a regular file"));
-  CHECK(contains(error_of([&] { GraphFile::open("/dev/zero"); }), "not a regular file"));
+  CHECK(contains(error_of([&] { Graph::open(directory / "pipe"); }), "not a regular file"));
+  CHECK(contains(error_of([&] { Graph::open("/dev/zero"); }), "not a regular file"));
   CHECK(contains(error_of([&] { build(directory / "pipe", 1, {}, {}); }), "not a regular file"));
   CHECK(contains(error_of([&] { build("/dev/full", 1, {}, {}); }), "not a regular file"));
   CHECK(contains(error_of([&] { build(directory / ".", 1, {}, {}); }), "it is a directory"));

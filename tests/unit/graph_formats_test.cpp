@@ -45,7 +45,7 @@ TEST_CASE("METIS files with and without sizes and weights") {
   for (const std::string format : {"", "0", "1", "001", "10", "11", "011", "100", "101", "110", "111"}) {
     CAPTURE(format);
     for (const std::string line_end : {"\n", "\r\n"}) {
-      const GraphFile graph = converter("g.graph", metis(format, line_end));
+      const Graph graph = converter("g.graph", metis(format, line_end));
       const bool weighted = format.ends_with('1');
       CHECK(graph.vertices() == 5);
       CHECK(graph.weighted() == weighted);
@@ -74,7 +74,7 @@ TEST_CASE("a large METIS file is the same from any number of workers") {
     if (v % 1000 == 0) text += "% comment\n";
     text += fmt::format("{} {}\n", (v + kRing - 1) % kRing + 1, (v + 1) % kRing + 1);
   }
-  const GraphFile one = converter("g.graph", text, {.workers = 1});
+  const Graph one = converter("g.graph", text, {.workers = 1});
   CHECK(one.targets()[one.offsets()[54'321]] == 54'320);
   const std::string bytes = converter.output_bytes();
   converter("g.graph", gzipped(text), {.workers = 3});
@@ -133,7 +133,7 @@ TEST_CASE("METIS files are no edge lists") {
 TEST_CASE("DIMACS files") {
   const Converter converter;
   const std::string text = "c 9th challenge\nc\n\np sp 4 3\r\nc more\na 1 2 5\na 4 1 -7\na 2 2 1";
-  const GraphFile graph = converter("g.gr", text);
+  const Graph graph = converter("g.gr", text);
   CHECK(graph.vertices() == 4);
   CHECK(edges_of(graph) == std::vector<Edge>{{0, 1, 5}, {1, 1, 1}, {3, 0, -7}});
   CHECK(graph.original_id(3) == 4);

@@ -102,7 +102,7 @@ std::vector<Sample> samples(const Converter& converter) {
   return all;
 }
 
-Ends ends_of(const GraphFile& graph) {
+Ends ends_of(const Graph& graph) {
   Ends found;
   for (const auto& [source, target, weight] : edges_of(graph))
     found.emplace(graph.original_id(VertexId(source)), graph.original_id(VertexId(target)));
@@ -229,7 +229,7 @@ TEST_CASE("an input without an edge is an error unless it may be empty") {
       if (packed.empty() && !bytes.empty()) continue;
       CHECK(converter.error(name, packed) ==
             "it holds no edge; --allow-empty makes a graph of it all the same");
-      const GraphFile graph = converter(name, packed, {.allow_empty = true});
+      const Graph graph = converter(name, packed, {.allow_empty = true});
       CHECK(graph.edges() == 0);
       CHECK(graph.vertices() == (name == "g.graph" || name == "g.gr" || name == "g.mtx" ? 5 : 0));
     }

@@ -190,11 +190,11 @@ inline std::vector<Edge> without_weights(std::vector<Edge> edges) {
 /// A converter that writes bytes as NAME, converts them and opens the result.
 class Converter {
  public:
-  GraphFile operator()(const std::string& name, const std::string& bytes,
-                       const ConvertOptions& options = {}) const {
+  Graph operator()(const std::string& name, const std::string& bytes,
+                   const ConvertOptions& options = {}) const {
     write_file(directory_ / name, bytes);
     convert(directory_ / name, directory_ / "out.ew", options);
-    return GraphFile::open(directory_ / "out.ew");
+    return Graph::open(directory_ / "out.ew");
   }
   /// Returns the message of the refusal, without the path; nothing may be left behind.
   std::string error(const std::string& name, const std::string& bytes,

@@ -20,7 +20,7 @@ namespace {
 
 using Rows = std::vector<RowRange>;
 
-std::vector<std::uint64_t> ids_of(const GraphFile& graph) {
+std::vector<std::uint64_t> ids_of(const Graph& graph) {
   std::vector<std::uint64_t> ids;
   for (VertexId v{}; v < graph.vertices(); ++v) ids.push_back(graph.original_id(v));
   return ids;
@@ -32,7 +32,7 @@ std::vector<T> copy_of(std::span<const T> values) {
 }
 
 /// Everything that a reader sees of both is the same.
-void check_same(const GraphFile& found, const GraphFile& known) {
+void check_same(const Graph& found, const Graph& known) {
   found.verify_rows(0, found.vertices());
   CHECK(found.vertices() == known.vertices());
   CHECK(found.edges() == known.edges());
@@ -76,7 +76,7 @@ struct Parted {
   std::string part(std::size_t number, std::size_t parts) const { return part_path(folder, number, parts); }
   std::string error() const {
     return error_of([&] {
-      const GraphFile graph = GraphFile::open(folder);
+      const Graph graph = Graph::open(folder);
       graph.verify_rows(0, graph.vertices());
       ids_of(graph);
     });
@@ -101,12 +101,12 @@ std::string said_by_child(const std::function<void()>& work) {
 
 TEST_CASE("a graph in parts is the graph of one file") {
   const Parted parted;
-  const GraphFile known = GraphFile::open(parted.file);
+  const Graph known = Graph::open(parted.file);
   std::set<std::uint64_t> checksums = {known.checksum()};
   for (const auto& ends : cuts_of(3000))
     for (const std::uint32_t with_ids : {0U, static_cast<std::uint32_t>(ends.size() - 1)}) {
       parted.cut(ends, with_ids);
-      const GraphFile graph = GraphFile::open(parted.folder + "/");
+      const Graph graph = Graph::open(parted.folder + "/");
       CHECK(graph.path() == parted.folder);
       check_same(graph, known);
       graph.release_rows(0, 3000);
@@ -127,8 +127,8 @@ TEST_CASE("graphs of no vertex, of one, and without edges, in parts") {
     build(directory / "whole.ew", vertices, {}, {});
     for (const auto& ends : cuts_of(vertices)) {
       write_parts(directory / "g.ew", parts_of(read_file(directory / "whole.ew"), ends));
-      const GraphFile graph = GraphFile::open(directory / "g.ew");
-      check_same(graph, GraphFile::open(directory / "whole.ew"));
+      const Graph graph = Graph::open(directory / "g.ew");
+      check_same(graph, Graph::open(directory / "whole.ew"));
       graph.verify_rows(0, 0);
       graph.release_rows(0, vertices);
     }
@@ -140,10 +140,10 @@ TEST_CASE("weights of all types in parts") {
   const auto check_type = [&]<class Weight>(Weight) {
     std::vector<std::tuple<std::uint32_t, std::uint32_t, Weight>> edges;
     for (std::uint32_t i = 0; i < 3000; ++i) edges.emplace_back(i * i % 500, i % 491, static_cast<Weight>(i));
-    const GraphFile known = make_weighted<Weight>(directory / "whole.ew", 500, edges);
+    const Graph known = make_weighted<Weight>(directory / "whole.ew", 500, edges);
     for (const auto& ends : cuts_of(500)) {
       write_parts(directory / "g.ew", parts_of(read_file(directory / "whole.ew"), ends));
-      check_same(GraphFile::open(directory / "g.ew"), known);
+      check_same(Graph::open(directory / "g.ew"), known);
     }
   };
   check_type(float());
@@ -163,9 +163,9 @@ TEST_CASE("parts of many blocks, and a damaged one") {
   }
   const auto parts = parts_of(read_file(directory / "whole.ew"), {100'003, 100'004, kMany});
   write_parts(directory / "g.ew", parts);
-  const GraphFile known = GraphFile::open(directory / "whole.ew");
+  const Graph known = Graph::open(directory / "whole.ew");
   {
-    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    const Graph graph = Graph::open(directory / "g.ew");
     graph.verify_rows(0, kMany);
     CHECK(std::ranges::equal(graph.offsets(), known.offsets()));
     CHECK(std::ranges::equal(graph.targets(), known.targets()));
@@ -178,7 +178,7 @@ TEST_CASE("parts of many blocks, and a damaged one") {
   const std::uint64_t begin = header.sections[kTargets].offset / 4096 * 4096 + kBlockBytes;
   damaged[2][begin + 77] ^= 1;
   write_parts(directory / "g.ew", damaged);
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   graph.verify_rows(0, 110'000);
   CHECK(error_of([&] { graph.verify_rows(0, kMany); }) ==
         fmt::format("{}: byte {}: the block of the file from here is damaged (its checksum differs)",
@@ -187,7 +187,7 @@ TEST_CASE("parts of many blocks, and a damaged one") {
 
 TEST_CASE("parts that are not here") {
   const Parted parted;
-  const GraphFile known = GraphFile::open(parted.file);
+  const Graph known = Graph::open(parted.file);
   const auto missing = [&](std::uint32_t number) {
     return fmt::format("{}: part {:04}-of-0004 is not here", parted.folder, number);
   };
@@ -195,7 +195,7 @@ TEST_CASE("parts that are not here") {
   std::filesystem::remove(parted.part(1, 4));
   std::filesystem::remove(parted.part(2, 4));
   {
-    const GraphFile graph = GraphFile::open(parted.folder);
+    const Graph graph = Graph::open(parted.folder);
     CHECK(graph.rows_here() == Rows{{0, 1000}, {1700, 3000}});
     CHECK(graph.vertices() == 3000);
     CHECK(graph.edges() == known.edges());
@@ -215,11 +215,11 @@ TEST_CASE("parts that are not here") {
     CHECK(error_of([&] { graph.expect_all_rows(); }) == missing(1));
   }
   parted.cut({1000, 1700, 1700, 3000});
-  const std::uint64_t checksum = GraphFile::open(parted.folder).checksum();
+  const std::uint64_t checksum = Graph::open(parted.folder).checksum();
   std::filesystem::remove(parted.part(0, 4));
   std::filesystem::remove(parted.part(2, 4));
   std::filesystem::remove(parted.part(3, 4));
-  const GraphFile graph = GraphFile::open(parted.folder);
+  const Graph graph = Graph::open(parted.folder);
   CHECK(graph.checksum() == checksum);
   CHECK(graph.rows_here() == Rows{{1000, 1700}});
   CHECK(error_of([&] { graph.verify_rows(0, 1); }) == missing(0));
@@ -228,7 +228,7 @@ TEST_CASE("parts that are not here") {
         parted.folder + ": the part with the ids of its vertices is not here");
   parted.cut({1000, 3000, 3000});
   std::filesystem::remove(parted.part(2, 3));  // it has no rows
-  const GraphFile whole = GraphFile::open(parted.folder);
+  const Graph whole = Graph::open(parted.folder);
   CHECK(whole.rows_here() == Rows{{0, 3000}});
   CHECK(contains(error_of([&] { whole.expect_all_rows(); }), "0002-of-0003 is not here"));
 }
@@ -261,12 +261,12 @@ TEST_CASE("a folder that is no graph in parts is refused") {
   write_parts(parted.folder, {others[0], parted.whole});
   CHECK(parted.error() == parted.part(1, 2) + ": it is a whole graph, not a part of one as its name says");
   CHECK(
-      error_of([&] { GraphFile::open(parted.part(0, 2)); }) ==
+      error_of([&] { Graph::open(parted.part(0, 2)); }) ==
       fmt::format("{}: it is part 0 of a graph in 2: name its folder, {}", parted.part(0, 2), parted.folder));
   CHECK(is_ours(parted.part(0, 2)));
   CHECK(id_bits_of(parted.folder) == (kIds64 ? 64 : 32));
   CHECK_FALSE(id_bits_of(parted.directory / ".").has_value());
-  CHECK(error_of([&] { GraphFile::open(parted.directory / "none"); }) ==
+  CHECK(error_of([&] { Graph::open(parted.directory / "none"); }) ==
         (parted.directory / "none") + ": cannot read: No such file or directory");
 }
 
@@ -277,7 +277,7 @@ TEST_CASE("a flipped bit of a part is noticed, in its data and in its padding") 
   const std::string folder = directory / "g.ew";
   write_parts(folder, parts_of(read_file(directory / "whole.ew"), {1, 3, 5}));
   const auto read_all = [&] {
-    const GraphFile graph = GraphFile::open(folder);
+    const Graph graph = Graph::open(folder);
     graph.verify_rows(0, graph.vertices());
     ids_of(graph);
   };
@@ -336,7 +336,7 @@ TEST_CASE("a part that is written or cut short while it is used") {
   {
     const timespec times[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
     REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
-    const GraphFile graph = GraphFile::open(parted.folder);
+    const Graph graph = Graph::open(parted.folder);
     refuse_changed_files();
     write_file(path, read_file(path));
     CHECK(contains(error_of([] { refuse_changed_files(); }),
@@ -347,7 +347,7 @@ TEST_CASE("a part that is written or cut short while it is used") {
   std::memcpy(&header, read_file(path).data(), sizeof header);
   const std::uint64_t targets = header.sections[kTargets].offset;
   const auto said = said_by_child([&] {
-    const GraphFile graph = GraphFile::open(parted.folder);
+    const Graph graph = Graph::open(parted.folder);
     std::filesystem::resize_file(path, targets / kPageBytes * kPageBytes + kPageBytes);
     [[maybe_unused]] const volatile PlainId target =
         static_cast<PlainId>(graph.targets()[header.part.extent.first_edge + 3000]);
@@ -364,7 +364,7 @@ TEST_CASE("parts become one file of the same bytes") {
     parted.cut(ends);
     const auto summary = convert(parted.folder, out, {.workers = 2});
     CHECK(read_file(out) == parted.whole);
-    CHECK(summary.checksum == GraphFile::open(parted.file).checksum());
+    CHECK(summary.checksum == Graph::open(parted.file).checksum());
   }
   convert(parted.folder, out, {.weights = false, .simple = true});
   convert(parted.file, parted.directory / "known.ew", {.weights = false, .simple = true});

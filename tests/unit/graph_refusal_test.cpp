@@ -245,7 +245,7 @@ TEST_CASE("mutated files are read or refused, never worse") {
     try {
       convert(converter.directory() / name, converter.directory() / "out.ew",
               {.simple = random.below(2) == 0, .workers = 1 + static_cast<int>(random.below(2))});
-      CHECK_NOTHROW(edges_of(GraphFile::open(converter.directory() / "out.ew")));
+      CHECK_NOTHROW(edges_of(Graph::open(converter.directory() / "out.ew")));
     } catch (const Error&) {
       ++refused;
     }

@@ -52,7 +52,7 @@ inline void write_file(const std::string& path, const std::string& bytes) {
 using Edge = std::tuple<std::uint32_t, std::uint32_t, float>;
 
 /// Returns all edges in the order of the file, with weight 0 when it has none.
-inline std::vector<Edge> edges_of(const GraphFile& graph) {
+inline std::vector<Edge> edges_of(const Graph& graph) {
   graph.verify_rows(0, graph.vertices());
   std::vector<Edge> edges;
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
@@ -78,12 +78,12 @@ inline BuildSummary build(const std::string& path, std::uint64_t vertices, const
 /// The graph of these edges, in a file of its own.
 struct BuiltGraph {
   TemporaryDirectory folder;
-  GraphFile graph;
+  Graph graph;
 
   BuiltGraph(std::uint64_t vertices, const std::vector<Edge>& edges, const BuildOptions& options = {})
       : graph([&] {
           build(folder / "g.ew", vertices, edges, options);
-          return GraphFile::open(folder / "g.ew");
+          return Graph::open(folder / "g.ew");
         }()) {}
 };
 
@@ -106,8 +106,8 @@ inline std::vector<Edge> random_edges(std::uint32_t vertices, std::size_t count,
 
 /// Returns a graph with hubs, and vertices without edges: squares are drawn. Duplicates and loops come by
 /// themselves.
-inline GraphFile skewed_graph(const TemporaryDirectory& folder, std::uint32_t vertices, std::size_t count,
-                              bool weighted = false) {
+inline Graph skewed_graph(const TemporaryDirectory& folder, std::uint32_t vertices, std::size_t count,
+                          bool weighted = false) {
   std::mt19937 random(vertices);
   std::vector<Edge> edges(count);
   const auto draw = [&] {
@@ -116,7 +116,7 @@ inline GraphFile skewed_graph(const TemporaryDirectory& folder, std::uint32_t ve
   };
   for (auto& edge : edges) edge = {draw(), draw(), weighted ? static_cast<float>(random() % 100) : 0.0F};
   build(folder / "g.ew", vertices, edges, {.weighted = weighted});
-  return GraphFile::open(folder / "g.ew");
+  return Graph::open(folder / "g.ew");
 }
 
 /// Does the work of workers, work(worker, i), in this thread.

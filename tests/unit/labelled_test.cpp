@@ -17,13 +17,13 @@ class Labelled {
     options_.labels = options_.allow_empty = true, options_.workers = workers;
   }
 
-  GraphFile operator()(const std::string& text) const {
+  Graph operator()(const std::string& text) const {
     write_file(directory_ / "in.txt", text);
     convert(directory_ / "in.txt", directory_ / "g.ew", options_);
-    return GraphFile::open(directory_ / "g.ew");
+    return Graph::open(directory_ / "g.ew");
   }
   std::vector<NamedEdge> edges(const std::string& text) const {
-    const GraphFile graph = (*this)(text);
+    const Graph graph = (*this)(text);
     const VertexNames names(graph);
     std::vector<NamedEdge> edges;
     for (const auto& [source, target, weight] : edges_of(graph))
@@ -73,7 +73,7 @@ TEST_CASE("vertices are the names in order of their bytes, for any number of wor
     text += fmt::format("n{} n{}\n", i * 7919 % 50'000, i * 104'729 % 50'021);
   const Labelled one(1);
   const Labelled many(5);
-  const GraphFile graph = one(text);
+  const Graph graph = one(text);
   CHECK(graph.edges() == 150'000);
   const VertexNames names(graph);
   for (std::uint32_t v = 1; v < graph.vertices(); ++v) REQUIRE(names(VertexId(v - 1)) < names(VertexId(v)));
@@ -86,7 +86,7 @@ TEST_CASE("a file of vertices adds names without edges") {
   Labelled labelled;
   labelled.options().vertices = labelled.directory() / "v.txt";
   write_file(labelled.options().vertices, "zoe\na\n");
-  const GraphFile graph = labelled("a b\n");
+  const Graph graph = labelled("a b\n");
   CHECK(graph.vertices() == 3);
   CHECK(graph.edges() == 1);
   CHECK(VertexNames(graph)(2) == "zoe");
@@ -138,14 +138,14 @@ TEST_CASE("names stay with a graph that is converted again") {
   ConvertOptions options;
   options.simple = options.undirected = true;
   convert(labelled.directory() / "g.ew", labelled.directory() / "again.ew", options);
-  const GraphFile again = GraphFile::open(labelled.directory() / "again.ew");
+  const Graph again = Graph::open(labelled.directory() / "again.ew");
   CHECK(again.edges() == 4);
   CHECK(VertexNames(again)(2) == "c");
 }
 
 TEST_CASE("an empty file has no names") {
   const Labelled labelled;
-  const GraphFile graph = labelled("# nothing\n");
+  const Graph graph = labelled("# nothing\n");
   CHECK(graph.vertices() == 0);
   CHECK(VertexNames(graph).labelled());
 }

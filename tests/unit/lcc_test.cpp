@@ -58,7 +58,7 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
 
 /// Runs the kernel for coefficients, for the triangles of each vertex, and for their number alone. All three
 /// count the same triangles.
-Result run(const graph::GraphFile& graph, const JobCut& cut, const Lcc::Pieces& pieces = {}) {
+Result run(const Graph& graph, const JobCut& cut, const Lcc::Pieces& pieces = {}) {
   Result result{std::vector<double>(graph.vertices()), 0, 0, std::vector<std::uint64_t>(graph.vertices())};
   std::mutex mutex;
   run_in_each(graph, cut, {}, [&](Job& job) {
@@ -276,7 +276,7 @@ TEST_CASE("a damaged file is refused before its rows are used") {
   auto bytes = graph::read_file(folder / "g.ew");
   bytes[8192] ^= 1;
   graph::write_file(folder / "g.ew", bytes);
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   CHECK(graph::contains(graph::error_of([&] { run_in_each(graph, {}, {}, [](Job&) {}); }), "byte 8192"));
   CHECK(graph::contains(graph::error_of([&] { (void)kernels::check_lcc(graph, std::vector<double>(2), 0); }),
                         "byte 8192"));

@@ -22,7 +22,6 @@ namespace {
 
 using graph::contains;
 using graph::error_of;
-using graph::GraphFile;
 using Numbers = std::vector<double>;
 
 /// A square 0 -> 1 -> 2 -> 3 -> 0, and 4, which leads to 0 and is reached by nobody.
@@ -37,7 +36,7 @@ launch::LaunchOptions processes(int count) {
 }  // namespace
 
 TEST_CASE("each kernel is one line on a graph from memory") {
-  const auto graph = GraphFile::from_edges(kSources, kTargets, Numbers{1, 2, 3, 4, 10});
+  const auto graph = Graph::from_edges(kSources, kTargets, Numbers{1, 2, 3, 4, 10});
   CHECK(graph.vertices() == 5);
   CHECK(graph.edges() == 5);
   const double inf = std::numeric_limits<double>::infinity();
@@ -61,25 +60,25 @@ TEST_CASE("each kernel is one line on a graph from memory") {
 TEST_CASE("a graph is made of ids and weights of any type") {
   const std::array<std::int64_t, 3> sources{0, 1, 2}, targets{1, 2, 0};
   const std::span<const std::int64_t> from(sources), to(targets);
-  CHECK_FALSE(GraphFile::from_edges(from, to).weighted());
-  const auto whole = GraphFile::from_edges(from, to, std::vector<std::uint64_t>{7, 8, 1ULL << 40});
+  CHECK_FALSE(Graph::from_edges(from, to).weighted());
+  const auto whole = Graph::from_edges(from, to, std::vector<std::uint64_t>{7, 8, 1ULL << 40});
   CHECK(whole.weights().type() == graph::WeightType::u64);
   CHECK(whole.weights().at(2).as<std::uint64_t>() == 1ULL << 40);
-  CHECK(GraphFile::from_edges(from, to, std::vector<float>{1, 2, 0.5}).weights()[2] == 0.5);
-  const auto both = GraphFile::from_edges(from, to, {}, {.vertices = 9, .undirected = true});
+  CHECK(Graph::from_edges(from, to, std::vector<float>{1, 2, 0.5}).weights()[2] == 0.5);
+  const auto both = Graph::from_edges(from, to, {}, {.vertices = 9, .undirected = true});
   CHECK(both.vertices() == 9);
   CHECK(both.symmetric());
   CHECK(both.edges() == 6);
   const std::vector<std::uint64_t> far{1'000'000'000'000};
-  CHECK(GraphFile::from_edges(far, far, {}, {.dense = true}).original_id(0) == far[0]);
+  CHECK(Graph::from_edges(far, far, {}, {.dense = true}).original_id(0) == far[0]);
   const std::vector<std::uint32_t> none;
-  CHECK(GraphFile::from_edges(none, none).vertices() == 0);
+  CHECK(Graph::from_edges(none, none).vertices() == 0);
 }
 
 TEST_CASE("edges that make no graph are refused") {
   const auto refusal = [](const Ids& sources, const Ids& targets, graph::Weights weights = {},
                           const EdgeOptions& options = {}) {
-    return error_of([&] { GraphFile::from_edges(sources, targets, weights, options); });
+    return error_of([&] { Graph::from_edges(sources, targets, weights, options); });
   };
   const std::vector<std::uint32_t> one{0}, two{0, 1};
   const std::vector<std::int32_t> negative{-3};

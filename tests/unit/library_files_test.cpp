@@ -25,7 +25,6 @@ namespace {
 
 using graph::contains;
 using graph::error_of;
-using graph::GraphFile;
 using graph::write_file;
 
 std::multiset<std::string> lines_of(const std::string& text) {
@@ -35,7 +34,7 @@ std::multiset<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::vector<VertexId> all_vertices(const GraphFile& graph) {
+std::vector<VertexId> all_vertices(const Graph& graph) {
   std::vector<VertexId> all;
   for (VertexId v{}; v < graph.vertices(); ++v) all.push_back(v);
   return all;
@@ -73,7 +72,7 @@ TEST_CASE("a graph with names of vertices comes back as it was") {
   CHECK(made.vertices == 3);
   CHECK(made.edges == 4);
   CHECK(made.bytes == std::filesystem::file_size(folder / "g.ew"));
-  const auto graph = GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   CHECK(graph.weighted());
   const auto names = names_of(graph, all_vertices(graph));
   CHECK(std::multiset<std::string>(names.begin(), names.end()) ==
@@ -95,12 +94,12 @@ TEST_CASE("options of a conversion say what becomes of edges") {
   CHECK(made.vertices == 4);
   CHECK(made.edges == 4);
   CHECK(made.dropped_edges > 0);
-  const auto graph = GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   CHECK(graph.symmetric());
   CHECK(names_of(graph, all_vertices(graph)) == std::vector<std::string>{"10", "20", "30", "40"});
   write_file(folder / "none.txt", "");
   CHECK(convert(folder / "none.txt", folder / "none.ew", {.format = "snap", .allow_empty = true}).edges == 0);
-  CHECK(names_of(GraphFile::open(folder / "none.ew"), {}).empty());
+  CHECK(names_of(Graph::open(folder / "none.ew"), {}).empty());
 }
 
 TEST_CASE_TEMPLATE("edges in arrays become a graph", Id, std::int32_t, std::int64_t, std::uint32_t,
@@ -111,7 +110,7 @@ TEST_CASE_TEMPLATE("edges in arrays become a graph", Id, std::int32_t, std::int6
   const EdgeArrays edges{
       std::span(sources), std::span(targets), {graph::WeightType::f64, weights.data(), weights.size()}};
   CHECK(convert_arrays(edges, folder / "g.ew", {.vertices = 5}).edges == 4);
-  const auto graph = GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   CHECK(graph.vertices() == 5);
   export_graph(graph, folder / "g.wel");
   CHECK(lines_of(graph::read_file(folder / "g.wel")) == lines_of("0 1 7\n2 0 0.5\n2 0 0.25\n2 2 1\n"));
@@ -120,7 +119,7 @@ TEST_CASE_TEMPLATE("edges in arrays become a graph", Id, std::int32_t, std::int6
                      {.names = {"x", "y", "z"}, .simple = true, .undirected = true, .workers = 2});
   CHECK(simple.vertices == 3);
   CHECK(simple.edges == 4);
-  const auto named = GraphFile::open(folder / "s.ew");
+  const auto named = Graph::open(folder / "s.ew");
   CHECK(named.symmetric());
   CHECK(names_of(named, all_vertices(named)) == std::vector<std::string>{"x", "y", "z"});
 }
@@ -132,7 +131,7 @@ TEST_CASE("ids in arrays become the vertices that occur, whatever their bits") {
     const EdgeArrays edges{
         std::span(sources), std::span(targets), {graph::WeightType::f32, weights.data(), weights.size()}};
     CHECK(convert_arrays(edges, folder / "g.ew", {.dense = true, .workers = 2}).edges == 2);
-    const auto graph = GraphFile::open(folder / "g.ew");
+    const auto graph = Graph::open(folder / "g.ew");
     CHECK(names_of(graph, all_vertices(graph)) == names);
     CHECK(graph.has_original_ids() == (names.back() != std::to_string(names.size() - 1)));
     export_graph(graph, folder / "g.wel");
@@ -209,7 +208,7 @@ TEST_CASE("conversions refuse what makes no sense, and leave no file") {
   refused(folder / "in.txt", folder / "in.txt", {}, "the same file");
   CHECK(folder.files() == 1);
   convert(folder / "in.txt", folder / "g.ew");
-  const auto graph = GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   const auto not_written = [&](const std::string& output, const std::string& format,
                                const std::string& part) {
     CHECK_THROWS_AS(export_graph(graph, output, format), UsageError);
@@ -226,10 +225,10 @@ TEST_CASE("generators make graphs that repeat") {
   const graph::TemporaryDirectory folder;
   CHECK(generate_kronecker(folder / "a.ew", 6, 8, {.seed = 3}).vertices == 64);
   CHECK(generate_kronecker(folder / "b.ew", 6, 8, {.seed = 3, .workers = 2}).edges == 64 * 8);
-  const auto a = GraphFile::open(folder / "a.ew"), b = GraphFile::open(folder / "b.ew");
+  const auto a = Graph::open(folder / "a.ew"), b = Graph::open(folder / "b.ew");
   CHECK(graph::edges_of(a) == graph::edges_of(b));
   generate_uniform(folder / "c.ew", 50, 4, {.weighted = true, .simple = true, .undirected = true});
-  const auto c = GraphFile::open(folder / "c.ew");
+  const auto c = Graph::open(folder / "c.ew");
   CHECK(c.vertices() == 50);
   CHECK(c.weighted());
   CHECK(c.simple());

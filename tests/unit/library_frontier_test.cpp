@@ -23,8 +23,7 @@ namespace {
 
 /// Each vertex tells the weights of its edges, or 1, along them. Returns the sums at their targets.
 template <class Value>
-std::vector<std::uint64_t> sums_at_targets(const graph::GraphFile& graph, int processes,
-                                           const JobOptions& options) {
+std::vector<std::uint64_t> sums_at_targets(const Graph& graph, int processes, const JobOptions& options) {
   std::vector<std::uint64_t> all;
   in_processes(processes, [&](launch::Bootstrap& bootstrap) {
     FrontierJob<Value> job(bootstrap, graph, "sums at targets", options);
@@ -71,8 +70,7 @@ std::vector<std::uint64_t> sums_at_targets(const graph::GraphFile& graph, int pr
 }
 
 /// Searches by follow(); the number of the superstep is the level.
-std::vector<std::uint32_t> followed_levels(const graph::GraphFile& graph, int processes,
-                                           const JobOptions& options) {
+std::vector<std::uint32_t> followed_levels(const Graph& graph, int processes, const JobOptions& options) {
   std::vector<std::uint32_t> all;
   std::mutex mutex;
   std::set<std::uint64_t> last_steps;  // of all processes

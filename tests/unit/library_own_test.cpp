@@ -70,7 +70,7 @@ OwnProgram<Scaled<Offered>> scaling(const std::vector<graph::Edge>& edges, doubl
                .options = {{"factor", "what sums are multiplied by", &factor, 0, 10}}};
   own.program = [&factor] { return Scaled<Offered>{factor}; };
   own.iterations = 3;
-  own.expected = [&](const graph::GraphFile& graph, int iterations) {
+  own.expected = [&](const Graph& graph, int iterations) {
     return scaled(edges, graph.weighted(), factor, iterations);
   };
   return own;
@@ -78,7 +78,7 @@ OwnProgram<Scaled<Offered>> scaling(const std::vector<graph::Edge>& edges, doubl
 
 /// Runs a kernel in two processes. Returns what rank 0 gets.
 template <class Value, class Own>
-Result<Value> run_in_two(const graph::GraphFile& graph, const Own& own, const JobOptions& job) {
+Result<Value> run_in_two(const Graph& graph, const Own& own, const JobOptions& job) {
   Result<Value> found;
   in_processes(2, [&](launch::Bootstrap& bootstrap) {
     Result<Value> result = run_kernel(bootstrap, graph, own_kernel(own), job);
@@ -110,7 +110,7 @@ OwnSearch<Message, PlainId> smallest_source() {
         });
     return smallest;
   };
-  own.fault = [](const graph::GraphFile&, std::span<const PlainId> all) {
+  own.fault = [](const Graph&, std::span<const PlainId> all) {
     return all[0] == 0 ? std::string() : "vertex 0 has another one";
   };
   return own;
@@ -156,7 +156,7 @@ TEST_CASE("a program of one's own whose values are wrong or mean nothing is refu
     return graph::error_of([&] { run_in_two<double>(built.graph, own, job); });
   };
   auto wrong = scaling<float>(edges, factor);
-  wrong.expected = [&](const graph::GraphFile&, int iterations) {
+  wrong.expected = [&](const Graph&, int iterations) {
     auto values = scaled(edges, false, factor, iterations);
     values[7] *= 1.01;
     return values;
@@ -164,7 +164,7 @@ TEST_CASE("a program of one's own whose values are wrong or mean nothing is refu
   CHECK(graph::contains(fault(wrong, {.verify = true}), "the size of vertex 7 by 99 times the tolerance"));
   wrong.tolerance = 0.02;
   CHECK_NOTHROW(run_in_two<double>(built.graph, wrong, {.verify = true}));
-  wrong.expected = [](const graph::GraphFile&, int) { return std::vector<double>(3); };
+  wrong.expected = [](const Graph&, int) { return std::vector<double>(3); };
   CHECK(graph::contains(fault(wrong, {.verify = true}),
                         "scaled: OwnProgram::expected returned 3 values of 60 vertices"));
   wrong.expected = nullptr;
@@ -201,7 +201,7 @@ TEST_CASE("a frontier kernel of one's own returns labels, whatever its messages 
   const auto fault = [&](const JobOptions& job) {
     return graph::error_of([&] { run_in_two<PlainId>(built.graph, wrong, job); });
   };
-  wrong.fault = [](const graph::GraphFile&, std::span<const PlainId>) { return "vertex 5 is wrong"; };
+  wrong.fault = [](const Graph&, std::span<const PlainId>) { return "vertex 5 is wrong"; };
   CHECK(graph::contains(fault({.verify = true}), "the result is wrong: vertex 5 is wrong"));
   wrong.fault = nullptr;
   CHECK(fault({.verify = true}) ==

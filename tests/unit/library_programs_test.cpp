@@ -65,8 +65,7 @@ std::vector<double> remainders(const std::vector<graph::Edge>& edges, bool weigh
 }
 
 /// Runs a program in each of two processes. Returns what rank 0 gathers.
-std::vector<double> remainders_of_two(const graph::GraphFile& graph, const JobOptions& options,
-                                      int iterations) {
+std::vector<double> remainders_of_two(const Graph& graph, const JobOptions& options, int iterations) {
   std::vector<double> all;
   in_processes(2, [&](launch::Bootstrap& bootstrap) {
     const auto job = make_dense_job(bootstrap, graph, options);

@@ -15,7 +15,7 @@ std::string from_file(const std::string& path) { return std::string("@").append(
 TEST_CASE("vertices are named by the ids of the converted file, in an option or a file") {
   const graph::TemporaryDirectory folder;
   graph::build(folder / "g.ew", 12, {}, {}, {50, 40, 30, 20, 10, 9, 8, 7, 6, 5, 4, 0});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   CHECK(named_vertices(graph, "10,50", "--sources") == Vertices{0, 4});
   write_file(folder / "few", "# three\n\n 20 \r\n50\n007");
   CHECK(named_vertices(graph, from_file(folder / "few"), "--sources") == Vertices{0, 3, 7});
@@ -28,7 +28,7 @@ TEST_CASE("names that are missing, unknown or given twice are refused with their
   const graph::TemporaryDirectory folder;
   const std::string path = folder / "g.ew";
   graph::build(path, 3, {}, {});
-  const auto graph = graph::GraphFile::open(path);
+  const auto graph = Graph::open(path);
   const auto error = [&](const std::string& list) {
     return error_of([&] { named_vertices(graph, list, "--sources"); });
   };
@@ -49,7 +49,7 @@ TEST_CASE("names that are missing, unknown or given twice are refused with their
 TEST_CASE("values of vertices are read as results are written") {
   const graph::TemporaryDirectory folder;
   graph::build(folder / "g.ew", 3, {}, {}, {7, 8, 9});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   const std::string file = folder / "x";
   const auto values = [&](const std::string& text) {
     write_file(file, text);

@@ -83,7 +83,7 @@ TEST_CASE("options of a dense job") {
 }
 
 template <class P>
-void start(const graph::GraphFile& graph, P program, bool weighted, const IterateOptions& options = {}) {
+void start(const Graph& graph, P program, bool weighted, const IterateOptions& options = {}) {
   const auto alone = launch::alone();
   DenseJob job(*alone, graph, dense(weighted));
   DenseRun run(job, program);

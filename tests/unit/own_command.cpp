@@ -45,7 +45,7 @@ struct Hops {
 };
 
 /// Returns the same, following the edges of one vertex after another.
-std::vector<double> hops(const graph::GraphFile& graph, VertexId source) {
+std::vector<double> hops(const Graph& graph, VertexId source) {
   std::vector<double> all(graph.vertices(), kFar);
   std::vector<VertexId> queue{source};
   all[source] = 0;
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   program.program = [&] { return Hops{source, spoil == "nan" ? 1 : kFar}; };
   program.iterations = 1000;
   program.has_goal = true;
-  program.expected = [&](const graph::GraphFile& graph, int) { return hops(graph, source); };
+  program.expected = [&](const Graph& graph, int) { return hops(graph, source); };
   OwnSearch<PlainId, PlainId> search;
   search.words = {.name = "ids", .summary = "name each vertex", .value = "label"};
   search.values = [&](FrontierJob<PlainId>& job) { return own_ids(job, spoil); };

@@ -10,10 +10,8 @@
 namespace edgewire::plan {
 namespace {
 
-using graph::GraphFile;
-
 /// A copy of the rows of process p.
-partition::OwnedRows in_memory(const GraphFile& graph, const partition::Ownership& ownership, int p) {
+partition::OwnedRows in_memory(const Graph& graph, const partition::Ownership& ownership, int p) {
   const auto rank = static_cast<std::uint32_t>(p);
   graph.verify_rows(0, graph.vertices());
   partition::RowMemory rows{{0}, {}};
@@ -71,7 +69,7 @@ void check_same(const ExchangePlan& there, const ExchangePlan& here) {
 TEST_CASE("a plan of rows in memory is that of rows in the file") {
   for (const bool weighted : {false, true}) {
     const graph::TemporaryDirectory folder;
-    const GraphFile graph = graph::skewed_graph(folder, 3000, 20'000, weighted);
+    const Graph graph = graph::skewed_graph(folder, 3000, 20'000, weighted);
     std::string owners;
     for (std::size_t v = 0; v < graph.vertices(); ++v) owners += std::to_string(v * v % 7 % 3) + "\n";
     graph::write_file(folder / "parts", owners);
@@ -92,7 +90,7 @@ TEST_CASE("a plan of rows in memory is that of rows in the file") {
 
 TEST_CASE("degrees and weights stay when targets are forgotten, and degrees when they are taken") {
   const graph::TemporaryDirectory folder;
-  const GraphFile graph = graph::skewed_graph(folder, 300, 2000, true);
+  const Graph graph = graph::skewed_graph(folder, 300, 2000, true);
   const auto ownership = partition::Ownership::hash(graph.vertices(), 2);
   partition::OwnedRows rows = in_memory(graph, ownership, 1);
   const auto check = [&](bool weights) {

@@ -98,8 +98,8 @@ TEST_CASE("packed parts: other members, padding and archives behind or inside") 
   check_same(converter, text, bgzf(half) + gzipped(rest) + bgzf(""));
   check_same(converter, text, bgzf(text) + std::string(1000, '\0'));
   CHECK(contains(converter.error("g.txt", bgzf(text) + "garbage"), "the gzip data is damaged"));
-  const GraphFile graph = converter("g.mtx", bgzf(tar({{"g/g.mtx", matrix_market(false)}}), 700),
-                                    {.format = Format::matrix_market});
+  const Graph graph = converter("g.mtx", bgzf(tar({{"g/g.mtx", matrix_market(false)}}), 700),
+                                {.format = Format::matrix_market});
   CHECK(edges_of(graph) == without_weights(kEdges));
 }
 

@@ -233,7 +233,7 @@ struct Jobs {
   /// The ranks, bit by bit.
   std::vector<std::uint64_t> run() {
     const auto bootstrap = launch::alone();
-    const auto graph = graph::GraphFile::open(path);
+    const auto graph = Graph::open(path);
     DenseJob job(*bootstrap, graph, options, machine);
     source = job.cache_use().source;
     note = job.cache_use().note;

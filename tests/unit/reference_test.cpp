@@ -33,19 +33,19 @@ std::vector<Edge> random_edges(std::uint32_t vertices, std::size_t count, unsign
   return edges;
 }
 
-PageRankOptions options_for(const graph::GraphFile& graph) {
+PageRankOptions options_for(const Graph& graph) {
   PageRankOptions options;
   options.weighted = graph.weighted();
   return options;
 }
 
 template <class Offered>
-std::vector<double> ranks(const graph::GraphFile& graph, int iterations) {
+std::vector<double> ranks(const Graph& graph, int iterations) {
   return run(graph, PageRank<Offered>(options_for(graph), graph.vertices()), iterations);
 }
 
 /// Whether these ranks, after so many iterations, pass for those of the graph.
-bool pass(const graph::GraphFile& graph, const std::vector<double>& ranks, int iterations, bool doubles) {
+bool pass(const Graph& graph, const std::vector<double>& ranks, int iterations, bool doubles) {
   const Rounding rounding{.doubles = doubles};
   return compare(reference_ranks(graph, options_for(graph), iterations, {}, rounding), ranks, rounding)
       .passed();

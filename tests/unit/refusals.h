@@ -13,13 +13,13 @@ namespace edgewire {
 /// A file with edges 0->1, 1->2, 2->0, 3->0 of weights `weight`, 3, 4, 5.
 struct File {
   graph::TemporaryDirectory folder;
-  graph::GraphFile graph;
+  Graph graph;
 
   explicit File(bool weighted, float weight = 2.0F)
       : graph([&] {
           const std::vector<graph::Edge> edges{{0, 1, weight}, {1, 2, 3.0F}, {2, 0, 4.0F}, {3, 0, 5.0F}};
           graph::build(folder / "g.ew", 4, edges, {.weighted = weighted});
-          return graph::GraphFile::open(folder / "g.ew");
+          return Graph::open(folder / "g.ew");
         }()) {}
 };
 

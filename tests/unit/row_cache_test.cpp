@@ -36,7 +36,7 @@ class RowCacheFixture {
       for (std::uint32_t e = u == 4001 ? 20000 : u % 3 * (u % 20); e > 0; --e)
         edges.emplace_back(u, static_cast<std::uint32_t>(random() % kRowVertices), 1.0F);
     graph::build(folder_ / "g.ew", kRowVertices, edges, {});
-    graph_.emplace(graph::GraphFile::open(folder_ / "g.ew"));
+    graph_.emplace(Graph::open(folder_ / "g.ew"));
     ownership_.emplace(partition::Ownership::hash(kRowVertices, 1));
     rows_.emplace(process_.pool(), partition::OwnedRows(*graph_), *ownership_, 0,
                   RowDisks{.devices = {folder_ / "."}});
@@ -74,7 +74,7 @@ class RowCacheFixture {
   graph::TemporaryDirectory folder_;
   std::unique_ptr<launch::Bootstrap> bootstrap_ = std::move(launch::bootstraps(1)[0]);
   process::LocalProcess process_{*bootstrap_, {.workers = 1}};
-  std::optional<graph::GraphFile> graph_;
+  std::optional<Graph> graph_;
   std::optional<partition::Ownership> ownership_;
   std::optional<RowPages> rows_;
 };

@@ -18,7 +18,6 @@
 namespace edgewire::exchange {
 namespace {
 
-using graph::GraphFile;
 constexpr auto kShares = RowReading::shares;
 
 /// The text of a partition file.
@@ -36,14 +35,14 @@ struct Cut {
 
 /// Loads the rows of all processes, each of its own file or all of one, and compares them with those of
 /// `right`. `work` (rank, rows): what else is asked.
-void check_rows(const std::vector<GraphFile>& files, const GraphFile& right,
-                const partition::Ownership& ownership, const Cut& cut, const partition::RowContent& content,
+void check_rows(const std::vector<Graph>& files, const Graph& right, const partition::Ownership& ownership,
+                const Cut& cut, const partition::RowContent& content,
                 const std::function<void(const partition::OwnedRows&)>& work = {}) {
   right.verify_rows(0, right.vertices());
   const auto members = launch::bootstraps(cut.processes, true);
   transport::parallel(cut.processes, [&](int p) {
     auto& bootstrap = *members[static_cast<std::size_t>(p)];
-    const GraphFile& file = files[static_cast<std::size_t>(p) % files.size()];
+    const Graph& file = files[static_cast<std::size_t>(p) % files.size()];
     process::LocalProcess process(
         bootstrap, {.workers = cut.workers, .transport = cut.transport, .peer_timeout_s = 100});
     const auto rows = partition::load_rows(bootstrap, process, file, ownership, content);
@@ -68,8 +67,8 @@ TEST_CASE("processes of several hosts get the rows of their vertices, however th
   auto edges = graph::random_edges(kVertices, 30'000, 1);
   for (std::uint32_t v = 0; v < 40'000; ++v) edges.emplace_back(77, v % kVertices, 3.5F);  // a long row
   graph::build(folder / "g.ew", kVertices, edges, {.weighted = true});
-  std::vector<GraphFile> files;
-  files.push_back(GraphFile::open(folder / "g.ew"));
+  std::vector<Graph> files;
+  files.push_back(Graph::open(folder / "g.ew"));
   for (const Cut& cut : {Cut{2, 1}, Cut{3, 2}, Cut{2, 3, "tcp"}}) {
     CAPTURE(cut.processes);
     graph::write_file(folder / "parts", some_owners(kVertices, cut.processes));
@@ -91,15 +90,15 @@ TEST_CASE("graphs with fewer rows than processes, and without edges") {
   for (const std::uint32_t vertices : {1U, 2U, 5U}) {
     const graph::BuiltGraph one(
         vertices, vertices == 5 ? std::vector<graph::Edge>{} : std::vector<graph::Edge>{{0, 0, 1.0F}});
-    std::vector<GraphFile> files;
-    files.push_back(GraphFile::open(one.graph.path()));
+    std::vector<Graph> files;
+    files.push_back(Graph::open(one.graph.path()));
     check_rows(files, one.graph, partition::Ownership::hash(vertices, 3), {3, 2}, {.reading = kShares});
   }
 }
 
 /// A copy of the file whose blocks of targets are damaged where they hold no edge of [first, last), and those
 /// of weights.
-std::string damaged_elsewhere(const GraphFile& graph, const std::string& path, std::uint64_t first,
+std::string damaged_elsewhere(const Graph& graph, const std::string& path, std::uint64_t first,
                               std::uint64_t last) {
   std::string bytes = graph::read_file(graph.path());
   graph::Header header{};
@@ -126,7 +125,7 @@ TEST_CASE("each process reads its share of the rows, and nobody else does") {
   for (std::uint32_t e = 0; e < kEdges; ++e)
     edges.emplace_back(random() % kVertices, random() % kVertices, static_cast<float>(random() % 9));
   graph::build(folder / "g.ew", kVertices, edges, {.weighted = true});
-  const GraphFile whole = GraphFile::open(folder / "g.ew");
+  const Graph whole = Graph::open(folder / "g.ew");
   // Rows and edges before a row, in thirds of all: found row by row.
   std::vector<std::uint64_t> bounds;
   const auto before = [&](std::uint64_t v) { return whole.offsets()[v] + v; };
@@ -134,10 +133,10 @@ TEST_CASE("each process reads its share of the rows, and nobody else does") {
     while (bounds.size() < kProcesses && before(v) >= bounds.size() * before(kVertices) / kProcesses)
       bounds.push_back(v);
   bounds.push_back(kVertices);
-  std::vector<GraphFile> files;
+  std::vector<Graph> files;
   for (std::size_t p = 0; p < kProcesses; ++p)
-    files.push_back(GraphFile::open(
-        damaged_elsewhere(whole, folder / std::to_string(p) + ".ew", bounds[p], bounds[p + 1])));
+    files.push_back(
+        Graph::open(damaged_elsewhere(whole, folder / std::to_string(p) + ".ew", bounds[p], bounds[p + 1])));
   const auto ownership = partition::Ownership::hash(kVertices, kProcesses);
   check_rows(files, whole, ownership, {kProcesses, 2}, {.weights = true, .reading = kShares});
   // The test would notice: a process that reads more finds the damage.
@@ -149,7 +148,7 @@ TEST_CASE("each process reads its share of the rows, and nobody else does") {
 
 TEST_CASE("what several processes can read is shared out, and each row is read once") {
   const graph::TemporaryDirectory folder;
-  const GraphFile graph = graph::skewed_graph(folder, 1000, 8000);
+  const Graph graph = graph::skewed_graph(folder, 1000, 8000);
   using partition::RowRanges;
   const std::vector<std::vector<partition::RowRanges>> cases{
       {{{0, 1000}}, {{0, 1000}}, {{0, 1000}}},
@@ -185,9 +184,9 @@ TEST_CASE("what several processes can read is shared out, and each row is read o
 
 TEST_CASE("ranges begin where they begin when all offsets are read") {
   const graph::TemporaryDirectory folder;
-  const GraphFile graph = graph::skewed_graph(folder, 1000, 8000);
+  const Graph graph = graph::skewed_graph(folder, 1000, 8000);
   const graph::BuiltGraph edgeless(10, {});
-  for (const GraphFile* file : {&graph, &edgeless.graph}) {
+  for (const Graph* file : {&graph, &edgeless.graph}) {
     const auto members = launch::bootstraps(3);
     transport::parallel(3, [&](int p) {
       const auto found = partition::make_ownership(*members[static_cast<std::size_t>(p)], *file, "ranges");

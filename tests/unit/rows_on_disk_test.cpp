@@ -74,9 +74,9 @@ struct Scratch {
       disks.devices.push_back(folder / name);
     }
   }
-  graph::GraphFile graph(bool weighted) {
+  Graph graph(bool weighted) {
     graph::build(folder / "g.ew", kVertices, make_edges(), {.weighted = weighted});
-    return graph::GraphFile::open(folder / "g.ew");
+    return Graph::open(folder / "g.ew");
   }
 };
 
@@ -107,7 +107,7 @@ Rows read(Job& job, const std::vector<LocalNumber>& vertices) {
 }
 
 /// Why all rows cannot be read; or "".
-std::string failure(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const RowDisks& disks) {
+std::string failure(launch::Bootstrap& bootstrap, const Graph& graph, const RowDisks& disks) {
   std::vector<LocalNumber> all(kVertices);
   std::iota(all.begin(), all.end(), LocalNumber{});
   try {
@@ -211,7 +211,7 @@ TEST_CASE("rows from disks are those of the graph") {
 TEST_CASE("rows that were found are read without the graph's targets") {
   Scratch scratch;
   const auto boundary = [&] {
-    const auto graph = graph::GraphFile::open(scratch.folder / "g.ew");
+    const auto graph = Graph::open(scratch.folder / "g.ew");
     std::vector<std::vector<std::uint32_t>> ids(2);
     auto bootstraps = launch::bootstraps(2);
     const auto process = [&](std::size_t p) {

@@ -124,7 +124,7 @@ class Saying : public VertexKernel<PlainId> {
   }
   std::string phase(const frontier::Superstep&) const override { return "all"; }
   report::Answer answer(const AnsweredRun&) override { return answer_; }
-  std::string fault(const graph::GraphFile&) const override { return {}; }
+  std::string fault(const Graph&) const override { return {}; }
   report::Answer expected_answer(const Asked& asked) const override {
     return expected_of_groups(asked, all_, "groups");
   }

@@ -43,7 +43,7 @@ struct Run {
 };
 
 /// Counts the supersteps of each kind.
-Labels labels_of(const graph::GraphFile& graph, const Run& run,
+Labels labels_of(const Graph& graph, const Run& run,
                  std::map<std::uint64_t, std::uint64_t>* kinds = nullptr) {
   Labels labels(graph.vertices(), kNoVertex);
   const JobCut cut{

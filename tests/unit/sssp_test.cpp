@@ -32,7 +32,7 @@ struct Run {
 
 /// [vertex], found by processes that are threads.
 template <class Distance>
-std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId source, const Run& run = {}) {
+std::vector<Distance> distances_of(const Graph& graph, VertexId source, const Run& run = {}) {
   std::vector<Distance> all(graph.vertices());
   const auto bootstraps = launch::bootstraps(run.processes, run.hosts);
   std::vector<std::string> failures(bootstraps.size());

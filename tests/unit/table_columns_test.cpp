@@ -20,7 +20,7 @@ struct TableEdges {
 TableEdges read_table_of(const Converter& converter, const std::string& text, ConvertOptions options = {}) {
   TableEdges found;
   options.note = [&](const std::string& line) { found.notes.push_back(line.substr(line.find(": ") + 2)); };
-  const GraphFile graph = converter("t.csv", text, options);
+  const Graph graph = converter("t.csv", text, options);
   for (const auto& [source, target, weight] : edges_of(graph)) {
     const auto id = [&](std::uint32_t v) { return graph.original_id(VertexId(v)); };
     found.edges.push_back(fmt::format("{}>{}", id(source), id(target)) +

@@ -21,11 +21,11 @@ struct TestGraph {
   graph::TemporaryDirectory folder;
 
   TestGraph(std::uint32_t n, std::vector<Edge> list) : vertices(n), edges(std::move(list)) {}
-  graph::GraphFile open(bool weighted = true) const {
+  Graph open(bool weighted = true) const {
     graph::BuildOptions options;
     options.weighted = weighted;
     graph::build(folder / "g.ew", vertices, edges, options);
-    return graph::GraphFile::open(folder / "g.ew");
+    return Graph::open(folder / "g.ew");
   }
   /// By as many rounds over all edges as it takes.
   std::vector<float> distances(std::uint32_t source, bool unit = false) const {
@@ -319,7 +319,7 @@ TEST_CASE("labels of communities are right or refused") {
 TEST_CASE("a check names the vertex as output does, and the rule") {
   graph::TemporaryDirectory folder;
   graph::build(folder / "g.ew", 4, {{0, 1, 1.0F}, {1, 2, 2.0F}}, {}, {70, 71, 72, 73});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   using Levels = std::array<std::uint32_t, 4>;
   CHECK(check_bfs(graph, 0, Levels{1, 1, 2, kNoLevel}) == "vertex 70 is the source and has level 1");
   CHECK(check_bfs(graph, 0, Levels{0, 1, 3, kNoLevel}) ==
@@ -349,7 +349,7 @@ TEST_CASE("a damaged file is refused before a result is judged") {
   auto bytes = graph::read_file(folder / "g.ew");
   bytes[8192] ^= 1;
   graph::write_file(folder / "g.ew", bytes);
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   const std::array<std::uint32_t, 2> values{};
   CHECK(graph::contains(graph::error_of([&] { (void)check_wcc(graph, values); }), "g.ew"));
 }

@@ -20,7 +20,7 @@ TEST_CASE("lines of results name vertices and say what is unreached") {
   using Form = Values::Form;
   graph::TemporaryDirectory folder;
   graph::build(folder / "g.ew", 3, {}, {}, {5'000'000'000, 7, 9});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   const auto lines = [&](const std::vector<VertexId>& vertices, Form form, auto numbers, int digits = 17) {
     using Number = typename decltype(numbers)::value_type;
     return text_of(graph, vertices, {form, std::span<const Number>(numbers), digits}, TextForm::lines);
@@ -51,7 +51,7 @@ TEST_CASE("tables have an empty field and JSON has null where there is no value"
   using Form = Values::Form;
   const graph::TemporaryDirectory folder;
   graph::build(folder / "g.ew", 2, {}, {});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const auto graph = Graph::open(folder / "g.ew");
   const auto check = [&](Form form, const auto& numbers, const std::string& value) {
     using Number = typename std::decay_t<decltype(numbers)>::value_type;
     const Values values{form, std::span<const Number>(numbers), 17, "x"};

@@ -40,7 +40,7 @@ TEST_CASE("names of vertices come back from the table beside the graph") {
     names.push_back(std::string(static_cast<std::size_t>(i % 7 + 1), 'a') + std::to_string(i));
   names[16] = "a b, \"c\" \xC3\xA9";
   write_names(path, names, build_labelled(path, names.size()));
-  const GraphFile graph = GraphFile::open(path);
+  const Graph graph = Graph::open(path);
   const VertexNames of(graph);
   CHECK(of.labelled());
   for (VertexId v{}; v < names.size(); ++v) {
@@ -58,24 +58,23 @@ TEST_CASE("a link to a graph has the names beside the graph, or its own") {
   std::filesystem::create_symlink(path, link);
   write_names(link, {"one", "two"}, checksum);
   CHECK(!std::filesystem::exists(link + ".labels"));
-  for (const std::string& name : {path, link})
-    CHECK(appended(VertexNames(GraphFile::open(name)), 1) == "two");
+  for (const std::string& name : {path, link}) CHECK(appended(VertexNames(Graph::open(name)), 1) == "two");
   std::filesystem::rename(path + ".labels", link + ".labels");
-  CHECK(appended(VertexNames(GraphFile::open(link)), 1) == "two");
+  CHECK(appended(VertexNames(Graph::open(link)), 1) == "two");
 }
 
 TEST_CASE("a graph without vertices has an empty table") {
   const TemporaryDirectory directory;
   const std::string path = directory / "g.ew";
   write_names(path, {}, build_labelled(path, 0));
-  CHECK(VertexNames(GraphFile::open(path)).labelled());
+  CHECK(VertexNames(Graph::open(path)).labelled());
 }
 
 TEST_CASE("without a table names are ids, whatever lies beside the graph") {
   const TemporaryDirectory directory;
   build(directory / "g.ew", 3, {{0, 1, 0}}, {}, {7, 1'000'000'000'000, 1'000'000'000'001});
   write_file(directory / "g.ew.labels", "of an older graph");
-  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const Graph graph = Graph::open(directory / "g.ew");
   const VertexNames of(graph);
   CHECK(!of.labelled());
   CHECK(of(0) == "7");
@@ -87,7 +86,7 @@ TEST_CASE("a table that is missing, damaged or another graph's is refused") {
   const std::string path = directory / "g.ew";
   const std::string table = labels_path(path);
   const std::uint64_t checksum = build_labelled(path, 3);
-  const GraphFile graph = GraphFile::open(path);
+  const Graph graph = Graph::open(path);
   const auto message = [&] { return error_of([&] { const VertexNames names(graph); }); };
   CHECK(contains(message(), table + ": the file is missing"));
   write_names(path, {"x", "yy", "z"}, checksum + 1);
@@ -122,7 +121,7 @@ TEST_CASE("vertices are found by their names, from a table, from the converted f
   build(directory / "plain.ew", 3, {}, {});
   build(directory / "empty.ew", 0, {}, {});
   const auto found = [&](const std::string& file, const char* name) {
-    const GraphFile graph = GraphFile::open(directory / file);
+    const Graph graph = Graph::open(directory / file);
     return static_cast<int>(VertexNames(graph).find(name).value_or(VertexId{99}));
   };
   CHECK(found("table.ew", "name 0") == 0);
@@ -148,7 +147,7 @@ TEST_CASE("the names of a graph without a name are in a file without a name, or 
     if (wanted) options.table = table.get();
     convert(directory / "in.txt", *output, options);
     options.table = nullptr;
-    GraphFile graph = GraphFile::open(output->path_for_others(), "in.txt");
+    Graph graph = Graph::open(output->path_for_others(), "in.txt");
     CHECK(graph.labelled() == wanted);
     if (wanted) graph.set_table(table->path_for_others());
     const VertexNames names(graph);

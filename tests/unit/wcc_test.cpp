@@ -35,7 +35,7 @@ struct Found {
   std::vector<Superstep> supersteps;  ///< of the first process
 };
 
-Found find(const graph::GraphFile& graph, const JobCut& cut, WccMerge::Room room = {}) {
+Found find(const Graph& graph, const JobCut& cut, WccMerge::Room room = {}) {
   Found found{Labels(graph.vertices(), 0xffffffff), {}};
   run_in_each(graph, cut, {}, [&](Job& job) {
     Wcc components(job, room);

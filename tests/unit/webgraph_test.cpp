@@ -20,9 +20,9 @@ class BvFolder {
     std::filesystem::remove(folder_ / "g.offsets");
     if (offsets) write_file(folder_ / "g.offsets", files.offsets);
   }
-  GraphFile read(const ConvertOptions& options = {.keep_ids = true}) const {
+  Graph read(const ConvertOptions& options = {.keep_ids = true}) const {
     convert(path(), folder_ / "out.ew", options);
-    return GraphFile::open(folder_ / "out.ew");
+    return Graph::open(folder_ / "out.ew");
   }
   /// The message with which the files must be refused, with any number of workers.
   std::string error() const {
@@ -189,7 +189,7 @@ TEST_CASE("WebGraph: rows of any shape") {
   for (const BvRows& rows : {shapes, BvRows{{}}, BvRows{{0}}, BvRows{}, BvRows{{}, {}, {}}}) {
     for (const bool offsets : {false, true}) {
       folder.put(BvWriter(rows, {}).write(), offsets);
-      const GraphFile graph = folder.read({.workers = 2, .allow_empty = true});
+      const Graph graph = folder.read({.workers = 2, .allow_empty = true});
       CHECK(graph.vertices() == rows.size());
       CHECK(edges_of(graph) == edges_in(rows));
     }
@@ -210,7 +210,7 @@ TEST_CASE("WebGraph: rows that are far longer than others, and targets that are 
   for (const std::string code : {"ZETA", "DELTA", "NIBBLE"}) {
     folder.put(BvWriter(rows, {.codes = {{"RESIDUALS", code}}}).write(), code == "ZETA");
     for (const int workers : {1, 3}) {
-      const GraphFile graph = folder.read({.workers = workers});
+      const Graph graph = folder.read({.workers = workers});
       CHECK(graph.vertices() == kVertexCount);
       CHECK(edges_of(graph) == expected);
     }
@@ -231,7 +231,7 @@ TEST_CASE("WebGraph: where few vertices have edges, only those are kept") {
   files.properties.replace(files.properties.find("nodes=1"), 7, fmt::format("nodes={}", kVertexCount));
   const BvFolder folder;
   folder.put(files);
-  const GraphFile few = folder.read({});
+  const Graph few = folder.read({});
   CHECK(few.vertices() == 3);
   CHECK(few.original_id(2) == 2'000'000);
   CHECK(edges_of(few) == std::vector<Edge>{{0, 1, 0}, {0, 2, 0}});

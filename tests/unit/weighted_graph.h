@@ -16,8 +16,8 @@ namespace edgewire::graph {
 
 /// Writes the file and opens it.
 template <class Weight>
-GraphFile make_weighted(const std::string& path, std::uint64_t vertices,
-                        std::vector<std::tuple<std::uint32_t, std::uint32_t, Weight>> edges) {
+Graph make_weighted(const std::string& path, std::uint64_t vertices,
+                    std::vector<std::tuple<std::uint32_t, std::uint32_t, Weight>> edges) {
   std::ranges::sort(edges);
   std::vector<std::uint64_t> offsets(vertices + 1);
   std::vector<PlainId> targets;
@@ -46,7 +46,7 @@ GraphFile make_weighted(const std::string& path, std::uint64_t vertices,
   header.checksum = header_checksum(header);
   std::memcpy(bytes.data(), &header, sizeof header);
   write_file(path, bytes);
-  return GraphFile::open(path);
+  return Graph::open(path);
 }
 
 }  // namespace edgewire::graph

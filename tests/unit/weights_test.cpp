@@ -51,7 +51,7 @@ struct Read {
 };
 
 Read read_file_of(const std::string& path) {
-  const GraphFile graph = GraphFile::open(path);
+  const Graph graph = Graph::open(path);
   graph.verify_rows(0, graph.vertices());
   Read read{graph.weights().type(), {}, graph.weights_doubtful(), {}, read_file(path)};
   for (std::size_t e = 0; graph.weighted() && e < graph.edges(); ++e)
@@ -164,7 +164,7 @@ TEST_CASE("weights that a vertex shares by must have a sum whose inverse is exac
     std::string lines;
     for (const std::string& weight : weights) lines += fmt::format("0 1 {}\n", weight);
     reading("g.wel", lines);
-    const GraphFile graph = GraphFile::open(reading / "g.ew");
+    const Graph graph = Graph::open(reading / "g.ew");
     return Row{graph, 0}.weight_sum(floats);
   };
   CHECK(sum({"1e289", "2"}, false) == 1e289);
@@ -182,7 +182,7 @@ TEST_CASE("weights that are written as text are the same when they are read agai
   const Reading reading;
   for (const Case& one : exact_cases()) {
     reading("g.wel", edge_lines(one.weights, 0));
-    const GraphFile graph = GraphFile::open(reading / "g.ew");
+    const Graph graph = Graph::open(reading / "g.ew");
     for (const auto& [name, format] :
          {std::pair("out.wel", Format::wel), {"out.mtx", Format::matrix_market}}) {
       export_graph(graph, reading / name, {format, true, 2});
@@ -316,7 +316,7 @@ TEST_CASE("skew-symmetric matrices, copies and turned graphs keep the weights") 
     convert(reading / "g.ew", reading / "copy.ew", {});
     CHECK(read_file(reading / "copy.ew") == first.bytes);
     const TemporaryDirectory folder;
-    const GraphFile turned = view(GraphFile::open(reading / "g.ew"), Direction::in, folder / ".", 2);
+    const Graph turned = view(Graph::open(reading / "g.ew"), Direction::in, folder / ".", 2);
     CHECK(turned.weights().type() == one.type);
     for (std::size_t e = 0; e < one.weights.size(); ++e)
       CHECK(to_text(turned.weights().at(e)) == one.weights[e]);
@@ -362,14 +362,14 @@ TEST_CASE(
   CHECK_FALSE(reading("g.txt", edge_lines(times, 0), several).doubtful);
 
   reading("g.txt", edge_lines(times, 0));
-  const GraphFile graph = GraphFile::open(reading / "g.ew");
+  const Graph graph = Graph::open(reading / "g.ew");
   const std::string refusal = error_of([&] { expect_weights(graph); });
   CHECK(contains(refusal, "--columns 1,2,3"));
   CHECK(contains(refusal, "--no-weights"));
   convert(reading / "g.ew", reading / "copy.ew", {});
   CHECK(read_file_of(reading / "copy.ew").doubtful);
   const TemporaryDirectory folder;
-  CHECK(view(GraphFile::open(reading / "g.ew"), Direction::both, folder / ".", 1).weights_doubtful());
+  CHECK(view(Graph::open(reading / "g.ew"), Direction::both, folder / ".", 1).weights_doubtful());
 }
 
 TEST_CASE("codes and keys order as the weights do, and give them back") {

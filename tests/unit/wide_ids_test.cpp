@@ -209,7 +209,7 @@ TEST_CASE("the plan of a process whose vertices and edges are all beyond 2^32") 
     }
   for (auto& row : rows) std::ranges::sort(row);
   const SparseGraph file(kVertices, kHubEdges, rows);
-  const auto graph = graph::GraphFile::open(file.path());
+  const auto graph = Graph::open(file.path());
   CHECK(graph.vertices() == kVertices);
   CHECK(graph.offsets()[kVertices - kOwned] == kHubEdges);
 

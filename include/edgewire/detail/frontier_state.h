@@ -63,7 +63,7 @@ namespace detail {
 /// The part of a FrontierJob that does not depend on the type of its values.
 class FrontierState {
  public:
-  const graph::GraphFile& graph() const noexcept;
+  const Graph& graph() const noexcept;
   /// The rank of this process.
   std::uint32_t rank() const noexcept { return rank_; }
   /// The number of vertices that this process owns. They have the local numbers 0 to owned() - 1, which are

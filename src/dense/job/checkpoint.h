@@ -28,7 +28,7 @@ namespace edgewire::job {
 struct Checkpointed {
   launch::Bootstrap& bootstrap;
   const topology::WorkerPool& pool;  ///< pool to whose cores the writing thread is not bound
-  const graph::GraphFile& graph;
+  const Graph& graph;
   /// The vertices whose values this process has, by index. Together the processes have all vertices, each
   /// once.
   std::span<const VertexId> ids;

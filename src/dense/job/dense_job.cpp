@@ -14,14 +14,14 @@ using namespace job;
 
 namespace {
 
-const graph::GraphFile& checked(const graph::GraphFile& graph, const DenseOptions& options) {
+const Graph& checked(const Graph& graph, const DenseOptions& options) {
   check(options, graph);
   return graph;
 }
 
 }  // namespace
 
-DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
+DenseJob::DenseJob(launch::Bootstrap& bootstrap, const Graph& graph, const DenseOptions& options,
                    const topology::Machine& machine)
     : bootstrap_(bootstrap),
       graph_(checked(graph, options)),

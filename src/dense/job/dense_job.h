@@ -38,11 +38,11 @@ namespace edgewire {
 /// it.
 class DenseJob {
  public:
-  DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const job::DenseOptions& options,
+  DenseJob(launch::Bootstrap& bootstrap, const Graph& graph, const job::DenseOptions& options,
            const topology::Machine& machine = topology::discover());
 
   launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
-  const graph::GraphFile& graph() const noexcept { return graph_; }
+  const Graph& graph() const noexcept { return graph_; }
   bool weighted() const noexcept { return weighted_; }  ///< returns whether edges have weights
   const partition::Ownership& ownership() const noexcept { return plan_.ownership; }
   const plan::OwnedVertices& owned() const noexcept { return plan_.owned; }
@@ -110,7 +110,7 @@ class DenseJob {
   void count_memory(const engine::Loops& loops, const engine::IterationResult& result);
 
   launch::Bootstrap& bootstrap_;
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   bool weighted_;
   process::LocalProcess process_;
   job::DensePlan plan_;

@@ -41,7 +41,7 @@ void check_disks(const DenseOptions& options) {
 
 }  // namespace
 
-void check(const DenseOptions& options, const graph::GraphFile& graph) {
+void check(const DenseOptions& options, const Graph& graph) {
   constexpr double kMostRate = 1e15;
   process::check(options.process);
   check_range("assumed_compute_rate", options.assumed_compute_rate, 0, kMostRate);

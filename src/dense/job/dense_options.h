@@ -53,6 +53,6 @@ struct DenseOptions {
 
 /// Throws UsageError when an option makes no sense, alone or beside another one, and Error when the graph
 /// lacks what it needs. A DenseJob begins with this check.
-void check(const DenseOptions& options, const graph::GraphFile& graph);
+void check(const DenseOptions& options, const Graph& graph);
 
 }  // namespace edgewire::job

@@ -129,7 +129,7 @@ struct DensePlan : ConnectedPlan {
 /// The things that plans are made of. All outlive the plan, except `options` and `machine`.
 struct PlanTask {
   launch::Bootstrap& bootstrap;
-  const graph::GraphFile& graph;
+  const Graph& graph;
   process::LocalProcess& process;
   const DenseOptions& options;
   const topology::Machine& machine;

@@ -37,7 +37,7 @@ void check_direction(const DenseJob& job, graph::Direction direction) {
                   graph.path(), kNames[static_cast<std::size_t>(direction)]));
 }
 
-const graph::GraphFile& graph_of(const DenseJob& job) noexcept { return job.graph(); }
+const Graph& graph_of(const DenseJob& job) noexcept { return job.graph(); }
 
 bool is_weighted(const DenseJob& job) noexcept { return job.weighted(); }
 

@@ -72,7 +72,7 @@ std::vector<std::string> candidates_of(const PlanTask& task) {
   return candidates;
 }
 
-void verify(const graph::GraphFile& graph, int threads) {
+void verify(const Graph& graph, int threads) {
   constexpr std::uint64_t kRows = 1 << 16;
   parallel_for(threads, (graph.vertices() + kRows - 1) / kRows, [&](int, std::uint64_t block) {
     graph.verify_rows(block * kRows, std::min(graph.vertices(), (block + 1) * kRows));

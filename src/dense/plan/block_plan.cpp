@@ -19,7 +19,7 @@ constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
 constexpr std::uint32_t kSampleStep = 16;  // number of row blocks of which one is looked at to cut columns
 
 /// Puts vertices, which are ascending, into the order in which OwnedVertices keeps them.
-void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<VertexId>& vertices) {
+void order_as_kept(const Graph& graph, Layout layout, std::vector<VertexId>& vertices) {
   if (layout == Layout::given) return;
   const auto offsets = graph.offsets();
   std::vector<std::pair<std::uint64_t, VertexId>> keys;  // keys, high degrees first
@@ -42,7 +42,7 @@ std::string strategies_for(std::string_view ownership) {
   return list;
 }
 
-BlockPlan::BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
+BlockPlan::BlockPlan(const Graph& graph, BlockEdges edges, std::vector<PeerLists> lists,
                      const partition::Ownership& ownership, int rank, const OwnedVertices& owned,
                      Layout layout, int workers, const ForEach& for_each, bool weighted)
     : graph_(graph),

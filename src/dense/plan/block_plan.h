@@ -48,7 +48,7 @@ class BlockPlan {
   /// them, by peer. `owned`: its vertices under `ownership`, in `layout`, which is the same in all processes.
   /// Keeps the edges, 4 bytes for each destination, the memory of a VertexSet and 8 bytes for each mirror.
   /// Graph, ownership and owned vertices outlive it. Throws Error.
-  BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
+  BlockPlan(const Graph& graph, BlockEdges edges, std::vector<PeerLists> lists,
             const partition::Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout,
             int workers, const ForEach& for_each, bool weighted);
 
@@ -69,7 +69,7 @@ class BlockPlan {
   std::vector<std::uint32_t> find_rows(std::span<const VertexId> sources) const;
   void count_edges(int workers, const ForEach& for_each);
 
-  const graph::GraphFile& graph_;
+  const Graph& graph_;
   BlockEdges block_;
   const OwnedVertices& owned_;
   std::uint32_t rank_;

@@ -10,7 +10,7 @@
 
 namespace edgewire::plan {
 
-/// Out-edges by source, as GraphFile::offsets() and targets().
+/// Out-edges by source, as Graph::offsets() and targets().
 struct Rows {
   std::span<const std::uint64_t> offsets;
   std::span<const VertexId> targets;

@@ -13,7 +13,7 @@ namespace edgewire::plan {
 
 /// Returns the bytes of a weight in tiles and on the wire: those of a float where no weight changes by that,
 /// else those of a double. Returns 0 if edges have none.
-inline std::size_t weight_bytes(const graph::GraphFile& graph, bool weighted) {
+inline std::size_t weight_bytes(const Graph& graph, bool weighted) {
   if (!weighted) return 0;
   return graph.float_weights() ? sizeof(float) : sizeof(double);
 }

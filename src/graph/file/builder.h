@@ -64,11 +64,11 @@ struct BuildSummary {
   std::uint64_t edges = 0;
   std::uint64_t dropped = 0;  ///< number of edges that `simple` took away
   std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;    ///< checksum, see GraphFile
+  std::uint64_t checksum = 0;    ///< checksum, see Graph
   bool third_is_weight = false;  ///< whether a third column was taken for weights without being called so
   bool compacted = false;        ///< whether ids were sparse, and only those that occur became vertices
   WeightType weights = {};       ///< type of the weights, where the graph has some
-  bool doubtful = false;         ///< whether the weights may be times, see GraphFile::weights_doubtful()
+  bool doubtful = false;         ///< whether the weights may be times, see Graph::weights_doubtful()
   bool named = false;            ///< whether ids of the input are names
 };
 

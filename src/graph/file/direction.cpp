@@ -12,8 +12,7 @@
 
 namespace edgewire::graph {
 
-void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char* step,
-              const Progress& progress) {
+void add_rows(const Graph& graph, Builder& builder, bool turned, const char* step, const Progress& progress) {
   constexpr std::uint64_t kRows = 1 << 14;  // rows that a worker takes at once
   parallel_for(
       builder.options().workers, (graph.vertices() + kRows - 1) / kRows,
@@ -34,15 +33,15 @@ void add_rows(const GraphFile& graph, Builder& builder, bool turned, const char*
       step, progress);
 }
 
-std::vector<std::uint64_t> original_ids(const GraphFile& graph) {
+std::vector<std::uint64_t> original_ids(const Graph& graph) {
   std::vector<std::uint64_t> ids;
   for (VertexId v{}; graph.has_original_ids() && v < graph.vertices(); ++v)
     ids.push_back(graph.original_id(v));
   return ids;
 }
 
-GraphFile view(GraphFile graph, Direction direction, const std::string& folder, int workers,
-               const Progress& progress) {
+Graph view(Graph graph, Direction direction, const std::string& folder, int workers,
+           const Progress& progress) {
   if (direction == Direction::out || graph.symmetric()) return graph;
   if (graph.labelled()) {
     throw Error(
@@ -62,7 +61,7 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
   const std::uint32_t flags = (direction == Direction::in && graph.simple() ? std::uint32_t{kSimple} : 0U) |
                               (graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);
   builder.write(*output, original_ids(graph), flags, progress);
-  auto turned = GraphFile::open(output->path_for_others(), graph.path());
+  auto turned = Graph::open(output->path_for_others(), graph.path());
   turned.set_direction(direction);
   return turned;
 }

@@ -14,9 +14,11 @@
 #include "options/files.h"
 #include "options/kernels.h"
 
-namespace edgewire::graph {
+namespace edgewire {
 
-struct GraphFile::Mapping {
+using namespace graph;
+
+struct Graph::Mapping {
   std::string path;
   std::array<std::optional<SectionSpace>, kSections> spaces;  ///< spaces of a folder; they outlive its parts
   std::vector<std::unique_ptr<GraphPart>> parts;              ///< parts that are here, or the whole file
@@ -41,7 +43,7 @@ struct GraphFile::Mapping {
   void each_part(std::uint64_t first, std::uint64_t last, Check check) const;
 };
 
-void GraphFile::Mapping::map_file(const std::string& name) {
+void Graph::Mapping::map_file(const std::string& name) {
   parts.push_back(std::make_unique<GraphPart>(path, name, GraphPart::Kind::whole));
   path = parts[0]->file().path();
   layout = header();
@@ -53,7 +55,7 @@ void GraphFile::Mapping::map_file(const std::string& name) {
   }
 }
 
-void GraphFile::Mapping::map_folder(const std::string& name) {
+void Graph::Mapping::map_folder(const std::string& name) {
   parts = open_parts(path);
   if (!name.empty()) path = name;
   layout = lay_out(header().vertices, header().edges, header().flags);
@@ -70,7 +72,7 @@ void GraphFile::Mapping::map_folder(const std::string& name) {
 }
 
 /// Throws the error that the row is in a part that is not here.
-void GraphFile::Mapping::fail_missing(std::uint64_t row) const {
+void Graph::Mapping::fail_missing(std::uint64_t row) const {
   std::uint32_t missing = 0;
   for (const auto& part : parts)
     if (part->extent().last_row <= row) missing = part->header().part.number + 1;
@@ -78,7 +80,7 @@ void GraphFile::Mapping::fail_missing(std::uint64_t row) const {
 }
 
 /// Lets each part check its rows of [first, last). Throws Error where they are not here.
-void GraphFile::Mapping::each_part(std::uint64_t first, std::uint64_t last, Check check) const {
+void Graph::Mapping::each_part(std::uint64_t first, std::uint64_t last, Check check) const {
   const auto ends_before = [](const auto& part, std::uint64_t row) { return part->extent().last_row <= row; };
   auto part = std::lower_bound(parts.begin(), parts.end(), first, ends_before);
   if (first == last) {  // there may be no part
@@ -95,7 +97,7 @@ void GraphFile::Mapping::each_part(std::uint64_t first, std::uint64_t last, Chec
   }
 }
 
-GraphFile GraphFile::open(const std::string& path, const std::string& name) {
+Graph Graph::open(const std::string& path, const std::string& name) {
   auto mapping = std::make_unique<Mapping>();
   mapping->path = path;
   if (is_folder(path)) {
@@ -104,45 +106,45 @@ GraphFile GraphFile::open(const std::string& path, const std::string& name) {
   } else {
     mapping->map_file(name);
   }
-  return GraphFile(std::move(mapping));
+  return Graph(std::move(mapping));
 }
 
-GraphFile::GraphFile(std::unique_ptr<Mapping> mapping)
+Graph::Graph(std::unique_ptr<Mapping> mapping)
     : mapping_(std::move(mapping)),
       offsets_(mapping_->section<std::uint64_t>(kOffsets)),
       targets_(mapping_->section<VertexId>(kTargets)),
       weights_(weights_at(mapping_->sections[kWeights], mapping_->layout)) {}
-GraphFile::GraphFile(GraphFile&&) noexcept = default;
-GraphFile& GraphFile::operator=(GraphFile&&) noexcept = default;
-GraphFile::~GraphFile() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
 
-const std::string& GraphFile::table() const { return mapping_->table; }
-void GraphFile::set_table(const std::string& path) { mapping_->table = path; }
-Direction GraphFile::direction() const { return mapping_->direction; }
-void GraphFile::set_direction(Direction direction) { mapping_->direction = direction; }
-const std::string& GraphFile::path() const { return mapping_->path; }
-std::uint64_t GraphFile::file_bytes() const {
+const std::string& Graph::table() const { return mapping_->table; }
+void Graph::set_table(const std::string& path) { mapping_->table = path; }
+Direction Graph::direction() const { return mapping_->direction; }
+void Graph::set_direction(Direction direction) { mapping_->direction = direction; }
+const std::string& Graph::path() const { return mapping_->path; }
+std::uint64_t Graph::file_bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& part : mapping_->parts) bytes += part->file().bytes();
   return bytes;
 }
-std::uint64_t GraphFile::vertices() const { return mapping_->header().vertices; }
-std::uint64_t GraphFile::edges() const { return mapping_->header().edges; }
-std::uint32_t GraphFile::flags() const { return mapping_->header().flags; }
-bool GraphFile::weighted() const { return (flags() & kWeighted) != 0; }
-bool GraphFile::float_weights() const {
+std::uint64_t Graph::vertices() const { return mapping_->header().vertices; }
+std::uint64_t Graph::edges() const { return mapping_->header().edges; }
+std::uint32_t Graph::flags() const { return mapping_->header().flags; }
+bool Graph::weighted() const { return (flags() & kWeighted) != 0; }
+bool Graph::float_weights() const {
   return weighted() && (weights_.type() == WeightType::f32 || (flags() & kFloatWeights) != 0);
 }
-bool GraphFile::weights_doubtful() const { return (flags() & kDoubtfulWeights) != 0; }
-bool GraphFile::simple() const { return (flags() & kSimple) != 0; }
-bool GraphFile::symmetric() const { return (flags() & kSymmetric) != 0; }
-std::uint64_t GraphFile::checksum() const {
+bool Graph::weights_doubtful() const { return (flags() & kDoubtfulWeights) != 0; }
+bool Graph::simple() const { return (flags() & kSimple) != 0; }
+bool Graph::symmetric() const { return (flags() & kSymmetric) != 0; }
+std::uint64_t Graph::checksum() const {
   return mapping_->in_parts() ? mapping_->header().part.graph_checksum : mapping_->header().checksum;
 }
-bool GraphFile::labelled() const { return (flags() & kLabels) != 0; }
-bool GraphFile::has_original_ids() const { return (flags() & kOriginalIds) != 0; }
+bool Graph::labelled() const { return (flags() & kLabels) != 0; }
+bool Graph::has_original_ids() const { return (flags() & kOriginalIds) != 0; }
 
-std::vector<RowRange> GraphFile::rows_here() const {
+std::vector<RowRange> Graph::rows_here() const {
   std::vector<RowRange> ranges;
   for (const auto& part : mapping_->parts) {
     const Extent& held = part->extent();
@@ -154,11 +156,11 @@ std::vector<RowRange> GraphFile::rows_here() const {
   return ranges;
 }
 
-bool GraphFile::is_cached() const {
+bool Graph::is_cached() const {
   return std::ranges::all_of(mapping_->parts, [](const auto& part) { return part->file().is_cached(); });
 }
 
-void GraphFile::expect_all_rows() const {
+void Graph::expect_all_rows() const {
   if (!mapping_->in_parts()) return;
   const auto& parts = mapping_->parts;
   for (std::uint32_t number = 0; number < mapping_->header().part.parts; ++number)
@@ -167,7 +169,7 @@ void GraphFile::expect_all_rows() const {
           fmt::format("{}: part {} is not here", path(), part_name(number, mapping_->header().part.parts)));
 }
 
-std::uint64_t GraphFile::original_id(VertexId v) const {
+std::uint64_t Graph::original_id(VertexId v) const {
   if (!has_original_ids()) return v;
   if (mapping_->with_ids == nullptr)
     throw Error(fmt::format("{}: the part with the ids of its vertices is not here", path()));
@@ -175,23 +177,23 @@ std::uint64_t GraphFile::original_id(VertexId v) const {
   return mapping_->section<std::uint64_t>(kIds)[v];
 }
 
-void GraphFile::verify_offsets(std::uint64_t first, std::uint64_t last) const {
+void Graph::verify_offsets(std::uint64_t first, std::uint64_t last) const {
   check_range(first, last);
   mapping_->each_part(first, last, &GraphPart::check_offsets);
 }
 
-void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
+void Graph::verify_rows(std::uint64_t first, std::uint64_t last) const {
   check_range(first, last);
   mapping_->each_part(first, last, &GraphPart::check_rows);
 }
 
-void GraphFile::check_range(std::uint64_t first, std::uint64_t last) const {
+void Graph::check_range(std::uint64_t first, std::uint64_t last) const {
   if (first <= last && last <= vertices()) return;
   throw Error(
       fmt::format("{}: there are no rows {} to {}: it has {} vertices", path(), first, last, vertices()));
 }
 
-void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noexcept {
+void Graph::release_rows(std::uint64_t first, std::uint64_t last) const noexcept {
   if (first >= last || last > vertices()) return;
   const Mapping& mapping = *mapping_;
   for (std::size_t i = 0; i < mapping.parts.size(); ++i) {
@@ -213,7 +215,11 @@ void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noex
   }
 }
 
-void expect_weights(const GraphFile& graph, std::string_view otherwise) {
+}  // namespace edgewire
+
+namespace edgewire::graph {
+
+void expect_weights(const Graph& graph, std::string_view otherwise) {
   if (!graph.weighted())
     throw Error(fmt::format("{}: the graph has no weights: convert it from a file with weights{}{}",
                             graph.path(), otherwise.empty() ? "" : ", or ", otherwise));

@@ -41,7 +41,7 @@ std::string labels_path(const std::string& graph_path) {
   return target.empty() ? beside : target.string() + ".labels";
 }
 
-VertexNames::VertexNames(const GraphFile& graph) : graph_(graph) {
+VertexNames::VertexNames(const Graph& graph) : graph_(graph) {
   if (!graph.labelled()) return;
   const std::string beside = labels_path(graph.path());
   const std::string& path = graph.table().empty() ? beside : graph.table();

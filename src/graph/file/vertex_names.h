@@ -35,7 +35,7 @@ class VertexNames {
  public:
   /// Maps and checks the table where the graph needs one. Throws Error with the table's path (and line) when
   /// it is missing, damaged or belongs to another graph. The graph must outlive this.
-  explicit VertexNames(const GraphFile& graph);
+  explicit VertexNames(const Graph& graph);
 
   /// Returns whether names come from a table. Otherwise they are the ids that the converted file had.
   bool labelled() const noexcept { return table_ != nullptr; }
@@ -51,7 +51,7 @@ class VertexNames {
  private:
   void check_table();
 
-  const GraphFile& graph_;
+  const Graph& graph_;
   std::unique_ptr<MappedFile> table_;
   std::vector<std::uint64_t> starts_;  ///< byte of every 16th name
 };

@@ -157,7 +157,7 @@ void write_out_edges(const Export& task, const RowBlocks& blocks, OutputFile& fi
 /// Writes the edges by target, and in the order of their sources: offsets and neighbours.
 template <class Neighbour>
 void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& file, std::uint64_t offset) {
-  const GraphFile& graph = task.graph;
+  const Graph& graph = task.graph;
   const std::uint64_t vertices = graph.vertices();
   require_memory(task.output, (vertices + 1) * 8 + graph.edges() * sizeof(Neighbour));
   // ends[v + 1] becomes the place of v's first in-edge and, as edges are put there, of the one after its
@@ -192,7 +192,7 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
 
 template <class Neighbour>
 WriteSummary write(const Export& task) {
-  const GraphFile& graph = task.graph;
+  const Graph& graph = task.graph;
   const GapHeader layout{!graph.symmetric(), graph.edges(), graph.vertices(), sizeof(Neighbour)};
   const RowBlocks blocks(graph);
   OutputFile file(task.output);

@@ -35,7 +35,7 @@ void append_number(std::string& text, std::uint64_t number) {
 template <class AppendVertex, class See>
 void append_edges(TextOutput& output, const Export& task, char separator, const AppendVertex& append_vertex,
                   const See& see) {
-  const GraphFile& graph = task.graph;
+  const Graph& graph = task.graph;
   const RowBlocks blocks(graph);
   append_blocks(
       output, task.workers, blocks.count(),
@@ -130,7 +130,7 @@ constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
 
 /// Checks whether METIS can take the graph as it is, and throws Error if not.
 void check_undirected(const Export& task, const RowBlocks& blocks) {
-  const GraphFile& graph = task.graph;
+  const Graph& graph = task.graph;
   std::atomic<std::uint64_t> asymmetry{0};  // these are read after the workers have ended
   std::atomic<std::uint64_t> surplus{0};
   parallel_for(
@@ -268,7 +268,7 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
       "writing", progress);
 }
 
-RowBlocks::RowBlocks(const GraphFile& graph) : graph_(graph) { graph.verify_offsets(0, graph.vertices()); }
+RowBlocks::RowBlocks(const Graph& graph) : graph_(graph) { graph.verify_offsets(0, graph.vertices()); }
 
 std::uint64_t RowBlocks::row_of(std::uint64_t position) const {
   const auto is_behind = [&](std::uint64_t row) { return graph_.offsets()[row] + row > position; };
@@ -276,7 +276,7 @@ std::uint64_t RowBlocks::row_of(std::uint64_t position) const {
 }
 
 WriteSummary write_metis(const Export& task) {
-  const GraphFile& graph = task.graph;
+  const Graph& graph = task.graph;
   const RowBlocks blocks(graph);
   TextOutput output(task.output);
   check_undirected(task, blocks);

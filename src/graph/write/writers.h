@@ -20,7 +20,7 @@ namespace edgewire::graph {
 
 /// A graph to be written.
 struct Export {
-  const GraphFile& graph;
+  const Graph& graph;
   const std::string& output;  ///< path, or - for stdout where the format is text
   bool weights;               ///< whether to write weights: graph and format have some
   bool names;                 ///< whether vertices of edge lists have names, not numbers
@@ -76,7 +76,7 @@ void append_blocks(TextOutput& output, int workers, std::uint64_t count,
 class RowBlocks {
  public:
   /// Checks the offsets of all rows. The graph must outlive this.
-  explicit RowBlocks(const GraphFile& graph);
+  explicit RowBlocks(const Graph& graph);
   std::uint64_t count() const { return (positions() + kPositions - 1) / kPositions; }
 
   /// The default of row_end, which does nothing.
@@ -105,7 +105,7 @@ class RowBlocks {
   /// Returns the row that a position belongs to. Row r begins at position offsets[r] + r.
   std::uint64_t row_of(std::uint64_t position) const;
 
-  const GraphFile& graph_;
+  const Graph& graph_;
 };
 
 }  // namespace edgewire::graph
