@@ -32,7 +32,7 @@ struct Header {
 };
 
 void write_file(const std::string& from, const std::string& to) {
-  const auto graph = Graph::open(from);
+  const auto graph = edgewire::Graph::open(from);
   graph.verify_rows(0, graph.vertices());
   const pull::OwnInEdges edges(graph);
   const std::array header{Header{kMagic, graph.vertices(), graph.edges()}};

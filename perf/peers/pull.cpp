@@ -15,7 +15,7 @@ void run(std::span<char* const> words) {
   const int threads = std::stoi(pull::option(words, 2, "--threads"));
   const int iterations = std::stoi(pull::option(words, 2, "--iterations"));
   const auto start = edgewire::Clock::now();
-  const auto graph = Graph::open(words[1]);
+  const auto graph = edgewire::Graph::open(words[1]);
   graph.verify_rows(0, graph.vertices());
   const pull::OwnInEdges edges(graph);
   pull::PageRank kernel(edges.view());

@@ -24,7 +24,7 @@ using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;  // process, ve
 
 /// The values that are needed when computed_by(source, target, number of the edge) computes the edges.
 template <class ComputedBy>
-Traffic needed(const Graph& graph, const Ownership& owners, const ComputedBy& computed_by) {
+Traffic needed(const RandomRows& graph, const Ownership& owners, const ComputedBy& computed_by) {
   Traffic values(owners.processes());
   Pairs mirrors, sums;
   std::size_t number = 0;
@@ -43,7 +43,7 @@ std::uint32_t holder_of(const EdgePartition& partition, VertexId source, VertexI
 
 std::uint64_t total(const Traffic& values) { return volume(values, {8}).values_sent_total; }
 
-std::vector<BlockEdges> blocks_of(const Graph& graph, const EdgePartition& partition) {
+std::vector<BlockEdges> blocks_of(const RandomRows& graph, const EdgePartition& partition) {
   return read_blocks(graph.rows(), {}, partition, 0, static_cast<std::uint32_t>(partition.processes()), 3,
                      edgewire::graph::in_turn);
 }
@@ -233,7 +233,7 @@ TEST_CASE("routes: who computes an edge is its holder or the owner of an end, an
 
 TEST_CASE("a dense block between other processes goes through its holder") {
   // Each of 8 x 8 processes owns ten vertices; all vertices have edges to all others.
-  Graph graph;
+  RandomRows graph;
   for (std::uint32_t v = 0; v < 640; ++v) {
     for (std::uint32_t target = 0; target < 640; ++target) graph.targets.emplace_back(target);
     graph.offsets.push_back(graph.targets.size());
@@ -247,7 +247,7 @@ TEST_CASE("a dense block between other processes goes through its holder") {
 
 TEST_CASE("a graph without edges or vertices sends nothing, whoever owns its edges") {
   for (const std::uint32_t vertices : {0U, 1U, 100U}) {
-    Graph graph;
+    RandomRows graph;
     graph.offsets.assign(vertices + 1, 0);
     for (const char* const how : {"grid", "hilbert"})
       for (const Strategy strategy : {Strategy::slots, Strategy::cover})
@@ -297,7 +297,7 @@ TEST_CASE("what processes tell each other of blocks arrives, or is refused by na
 }
 
 TEST_CASE("rows in any order are sorted, and edges of several parts are united") {
-  Graph graph;
+  RandomRows graph;
   graph.offsets = {0, 4, 4, 6};
   for (const std::uint32_t target : {2U, 0U, 2U, 1U, 1U, 0U}) graph.targets.emplace_back(target);
   const std::array<double, 6> weights{20, 0, 21, 10, 11, 1};

@@ -17,7 +17,7 @@ using edgewire::VertexId;
 namespace {
 
 /// The definitions, with sets.
-void check_owned(const Graph& graph, const Ownership& ownership, const CountOptions& options,
+void check_owned(const RandomRows& graph, const Ownership& ownership, const CountOptions& options,
                  std::uint32_t passes) {
   const int processes = ownership.processes();
   Traffic edges(processes), worker(processes), process(processes);
@@ -65,7 +65,7 @@ TEST_CASE("with little memory the count takes more passes and is the same") {
 
 TEST_CASE("a graph without edges or vertices sends nothing") {
   for (const std::uint32_t vertices : {0U, 1U, 100U}) {
-    Graph graph;
+    RandomRows graph;
     graph.offsets.assign(vertices + 1, 0);
     const auto ownership = Ownership::hash(vertices, 4);
     const auto owned = count_owned(graph.rows(), ownership, {});

@@ -12,16 +12,16 @@
 
 namespace edgewire::plan {
 
-struct Graph {
+struct RandomRows {
   std::vector<std::uint64_t> offsets{0};
   std::vector<VertexId> targets;
   Rows rows() const { return {offsets, targets}; }
 };
 
 /// Returns a skewed graph: small ids are drawn more often. It has duplicates and self loops.
-inline Graph random_graph(std::uint32_t vertices, std::uint32_t degree, unsigned seed) {
+inline RandomRows random_graph(std::uint32_t vertices, std::uint32_t degree, unsigned seed) {
   std::mt19937 random(seed);
-  Graph graph;
+  RandomRows graph;
   for (std::uint32_t v = 0; v < vertices; ++v) {
     std::vector<VertexId> row(random() % (2 * degree + 1));
     for (auto& target : row) {
@@ -35,7 +35,7 @@ inline Graph random_graph(std::uint32_t vertices, std::uint32_t degree, unsigned
 }
 
 template <class Work>
-void each_edge(const Graph& graph, const Work& work) {
+void each_edge(const RandomRows& graph, const Work& work) {
   for (VertexId v{}; v + 1 < graph.offsets.size(); ++v) {
     for (auto e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) work(v, graph.targets[e]);
   }
