@@ -7,7 +7,7 @@
 namespace edgewire::bounds {
 
 std::string_view to_name(Limit limit) noexcept {
-  constexpr std::array<std::string_view, 3> kNames{"cores", "memory", "wire"};
+  constexpr std::array<std::string_view, 4> kNames{"cores", "memory", "wire", "disk"};
   return kNames[static_cast<std::size_t>(limit)];
 }
 

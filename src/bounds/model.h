@@ -27,7 +27,8 @@ struct Rates {
   double turn = 1;       ///< part of the time in which a process has its cores; else others have them
 };
 
-enum class Limit { cores, memory, wire };
+/// The resource that limits an iteration, a sort or a load.
+enum class Limit { cores, memory, wire, disk };
 std::string_view to_name(Limit limit) noexcept;
 
 struct Prediction {

@@ -59,17 +59,11 @@ std::size_t framing_index(const std::string& name) {
 
 bounds::Rates model_rates(const BoundArguments& arguments, int workers) {
   bounds::Rates rates;
-  rates.edges_per_core_s = above_zero(
-      with_unit(arguments.compute_rate, {{"", 1}, {"M", 1e6}, {"G", 1e9}}, "--compute-rate", "1e9 or 1G"),
-      arguments.compute_rate, "--compute-rate");
+  rates.edges_per_core_s = amount_from(arguments.compute_rate, "--compute-rate", "1e9 or 1G");
   rates.cores = arguments.cores.empty() ? workers : whole_number(arguments.cores, 1, 1 << 16, "--cores");
   rates.latency_s =
       with_unit(arguments.latency, {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}, "--latency", "20us");
-  if (!arguments.memory_rate.empty()) {
-    rates.memory_bytes_per_s = above_zero(
-        with_unit(arguments.memory_rate, {{"", 1}, {"M", 1e6}, {"G", 1e9}}, "--memory-rate", "34e9 or 34G"),
-        arguments.memory_rate, "--memory-rate");
-  }
+  rates.memory_bytes_per_s = amount_from(arguments.memory_rate, "--memory-rate", "34e9 or 34G");
   return rates;
 }
 
@@ -181,15 +175,18 @@ void run(const BoundArguments& arguments) {
                    bounds::to_text(bound, options)));
 }
 
-/// Computes the bound of a load. Its defaults differ where those of loads differ from those of graphs.
+/// Predicts a load. Its defaults differ where those of loads differ from those of graphs.
 void run_load(const CLI::App& command, BoundArguments& arguments) {
-  if (command.count("--processes") == 0)
-    arguments.processes = arguments.load.load == "sort" || arguments.load.parts ? "1,2,4,8,16" : "1";
+  bounds::LoadTask& task = arguments.load.task;
+  const bool on_machines = arguments.load.load == "sort" || task.parts;
+  if (command.count("--processes") == 0) arguments.processes = on_machines ? "1,2,4,8,16" : "1";
   if (command.count("--memory") == 0) arguments.memory = "1G";
-  const auto options = understand(arguments);
-  const int cores =
-      arguments.cores.empty() ? options.workers : whole_number(arguments.cores, 1, 1 << 16, "--cores");
-  run_load_bound(arguments.load, arguments.inputs, options, cores, arguments.json_path);
+  task.options = understand(arguments);
+  if (!on_machines) task.options.rates = {{"no wire", 1}};
+  task.inputs = arguments.inputs;
+  task.cores =
+      arguments.cores.empty() ? task.options.workers : whole_number(arguments.cores, 1, 1 << 16, "--cores");
+  arguments.load.run(arguments.json_path);
 }
 
 /// The options of a prediction without a graph.
@@ -205,11 +202,12 @@ void run_memory_bound(const CLI::App& command, const BoundArguments& arguments) 
   const LoadArguments& size = arguments.load;
   if (size.edges.empty()) throw UsageError("--vertices: give the number of edges, too (--edges)");
   check_writable(arguments.json_path);
-  const std::uint64_t edges = count_from(size.edges, "--edges") * (size.undirected ? 2 : 1);
-  const std::uint64_t vertices = count_from(size.vertices, "--vertices");
+  const std::uint64_t edges =
+      count_from(size.edges, graph::kMaxEdges, "--edges") * (size.task.undirected ? 2 : 1);
+  const std::uint64_t vertices = count_from(size.vertices, graph::kMaxVertices, "--vertices");
   std::vector<bounds::GraphShares> estimates;
   for (const int number : numbers)
-    estimates.push_back(bounds::estimate_shares(vertices, edges, size.undirected, number));
+    estimates.push_back(bounds::estimate_shares(vertices, edges, size.task.undirected, number));
   const std::string& json = arguments.json_path;
   if (!json.empty()) write_whole(json, bounds::memory_json(arguments.kernel, estimates));
   if (json != "-") show(bounds::memory_text(arguments.kernel, estimates));

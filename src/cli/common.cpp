@@ -20,6 +20,7 @@
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/quiet.h"
+#include "graph/file/format.h"
 #include "graph/write/compress.h"
 #include "topology/shell.h"
 
@@ -59,6 +60,18 @@ double with_unit(const std::string& text, Units units, const char* option, const
 double above_zero(double number, const std::string& text, const char* option) {
   if (number > 0) return number;
   throw UsageError(fmt::format("{}: '{}' is not above 0", option, text));
+}
+
+double amount_from(const std::string& text, const char* option, const char* example) {
+  const Units units = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}};
+  return text.empty() ? 0 : above_zero(with_unit(text, units, option, example), text, option);
+}
+
+std::uint64_t count_from(const std::string& text, std::uint64_t most, const char* option) {
+  const double number = amount_from(text, option, "1000000 or 60G");
+  if (number <= static_cast<double>(most)) return static_cast<std::uint64_t>(number);
+  throw UsageError(fmt::format("{}: '{}' is more than the {} that are supported{}", option, text, most,
+                               most == graph::kMaxVertices ? graph::kMoreVertices : ""));
 }
 
 std::string backslashed(std::string_view text, std::string_view characters) {

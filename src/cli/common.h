@@ -2,6 +2,7 @@
 // whole.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -24,6 +25,11 @@ using Units = std::initializer_list<std::pair<const char*, double>>;
 double with_unit(const std::string& text, Units units, const char* option, const char* example);
 /// Returns `number`, which was read from `text`. Throws UsageError when it is not above zero.
 double above_zero(double number, const std::string& text, const char* option);
+/// Returns a number above zero that may have k, M, G or T (powers of 1000) behind it; 0 for an empty text,
+/// the value of an option that was not given. Throws UsageError.
+double amount_from(const std::string& text, const char* option, const char* example);
+/// Returns the same as a whole number, which is `most` at most.
+std::uint64_t count_from(const std::string& text, std::uint64_t most, const char* option);
 
 /// Returns the text with a backslash before each of these characters.
 std::string backslashed(std::string_view text, std::string_view characters);

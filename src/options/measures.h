@@ -56,7 +56,7 @@ inline constexpr Option compare_repeat{.name = "repeat", .least = 1, .most = 100
 
 // Loads that are predicted.
 inline constexpr Option load{.name = "load", .words = "sort|convert",
-    .help = "how long `sort` or `convert --memory` takes at least, of the given files or of --bytes"};
+    .help = "how long `sort` or `convert --memory` takes, of the given files or of --bytes"};
 inline constexpr Option load_bytes{.name = "bytes", .least = 1, .most = 0x1p60, .bytes = true,
     .help = "what if: bytes of input, as 1T"};
 inline constexpr Option load_edges{.name = "edges",
@@ -71,8 +71,7 @@ inline constexpr Option load_undirected{.name = "undirected", .flag = true,
 inline constexpr Option load_parts{.name = "parts", .flag = true,
     .help = "convert: each process is on its own machine and writes its part of the graph"};
 inline constexpr Option largest_share{.name = "largest-share", .least = 1, .most = 1e6,
-    .help = "the records of the process with most of them, as a multiple of the mean, such as 1.2; a plain "
-            "edge list tells it"};
+    .help = "the records of the process with most of them, as a multiple of the mean, such as 1.2"};
 inline constexpr Option disk_read_rate{.name = "disk-read-rate",
     .help = "bytes/s of a machine's disk, as 1G; measured if not given"};
 inline constexpr Option disk_write_rate{.name = "disk-write-rate", .help = "the same for writing"};

@@ -48,17 +48,17 @@ void join_figures(Balance::Used& used, const Balance::Used& other, const Join& j
            &Used::wire_bytes);
 }
 
-double seconds_of(const Balance::Step& step, bounds::LoadLimit resource) {
-  return resource == bounds::LoadLimit::disk   ? step.disk_s
-         : resource == bounds::LoadLimit::wire ? step.wire_s
-                                               : step.cores_s;
+double seconds_of(const Balance::Step& step, bounds::Limit resource) {
+  return resource == bounds::Limit::disk   ? step.disk_s
+         : resource == bounds::Limit::wire ? step.wire_s
+                                           : step.cores_s;
 }
 
 }  // namespace
 
-bounds::LoadLimit Balance::busiest() const noexcept {
-  bounds::LoadLimit most = bounds::LoadLimit::cores;
-  for (const bounds::LoadLimit one : {bounds::LoadLimit::disk, bounds::LoadLimit::wire})
+bounds::Limit Balance::busiest() const noexcept {
+  bounds::Limit most = bounds::Limit::cores;
+  for (const bounds::Limit one : {bounds::Limit::disk, bounds::Limit::wire})
     if (seconds_of(all, one) > seconds_of(all, most)) most = one;
   return most;
 }

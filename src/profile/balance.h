@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bounds/load_simulation.h"
+#include "bounds/model.h"
 #include "disk/busy_devices.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
@@ -46,7 +46,7 @@ struct Balance : report::Section {
   std::vector<Interval> intervals;
 
   bool has_wire() const noexcept { return line_bits_per_s > 0; }
-  bounds::LoadLimit busiest() const noexcept;
+  bounds::Limit busiest() const noexcept;
   /// Returns the ratio of the job's time to that of its busiest resource. No job is faster than that
   /// resource.
   double times_busiest() const noexcept;

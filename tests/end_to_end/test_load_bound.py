@@ -107,12 +107,11 @@ def test_processes_of_a_conversion_send_the_bytes_that_were_foretold(edgewire, t
     assert row["bytes_spilled"] == report["bytes_spilled"] == 0
     assert near(row["disk_bytes_read"] * processes, report["bytes_read"], 0.001)
     assert near(row["disk_bytes_written"] * processes, report["bytes_written"], 0.001)
-    assert 1 <= row["largest_share"] < 1.1  # a sample of uniform sources
     alone = bound(edgewire, "convert", tmp_path / "g.el", "--vertices", 20_000, "--edges", 400_000, *job, *RATES)
     assert alone["rows"][0]["machines"] == 1 and alone["rows"][0]["wire_bytes"] == 0 and not alone["parts"]
 
 
-def test_loads_on_a_thousand_machines_are_simulated(edgewire):
+def test_loads_on_a_thousand_machines(edgewire):
     load = ("convert", "--parts", "--bytes", "10T", "--edges", "600G", "--vertices", "4G", "-p", "10,100,1000", "-w", 16, "--memory", "4G",
             "--rate", "1G,100G", *RATES)
     rows = bound(edgewire, *load)["rows"]
@@ -122,39 +121,36 @@ def test_loads_on_a_thousand_machines_are_simulated(edgewire):
         others = row["machines"] - 1
         assert near(row["id_bytes_sent"], 4e9 / 32 * 8 * others * row["machines"], 0.01)
         assert near(row["wire_bytes"] * row["machines"], row["bytes_sent"] + row["id_bytes_sent"], 0.08)  # headers
-        assert row["largest_share"] == 1
-        for at in row["at"]:
-            assert at["seconds"] * (1 - 1e-9) <= at["simulated"]["seconds"] <= 1.1 * at["seconds"], (row["machines"], at)
-            assert at["limited_by"] == at["simulated"]["limited_by"]
     slow, fast = rows[1]["at"]
-    assert (slow["limited_by"], fast["limited_by"]) == ("wire", "disk")
-    skewed = bound(edgewire, *load, "--largest-share", "3")["rows"]
-    for row, even in zip(skewed[:2], rows):  # of a thousand machines, telling ids takes nearly all the time
-        assert row["largest_share"] == 3
+    assert (slow["rate"], slow["limited_by"], fast["rate"], fast["limited_by"]) == ("1G", "wire", "100G", "disk")
+    skewed = bound(edgewire, *load, "--largest-share", "3")
+    assert skewed["largest_share"] == 3
+    for row, even in zip(skewed["rows"][:2], rows):  # of a thousand machines, telling ids takes nearly all the time
         for at, same in zip(row["at"], even["at"]):
-            assert at["seconds"] == same["seconds"] and at["simulated"]["seconds"] > 1.3 * same["simulated"]["seconds"]
+            assert 1.3 * same["seconds"] < at["seconds"] <= 3 * same["seconds"]
 
 
 def test_times_follow_from_bytes_and_rates(edgewire):
     """10 machines: all is read and written twice; a wire that is slower than reading and writing runs delays both."""
-    found = bound(edgewire, "sort", "--bytes", "1T", "-p", "1,10", "-w", 4, "--cores", 8, "--memory", "16G", "--rate", "1G,10G", *RATES)
+    load = ("sort", "--bytes", "1T", "-w", 4, "--cores", 8)
+    alone, row = bound(edgewire, *load, "-p", "1,10", "--memory", "16G", "--rate", "1G,10G", *RATES)["rows"]
     records = (1 << 40) // 100
-    alone, row = found["rows"]
     assert row["bytes_spilled"] == records * 100 and near(row["bytes_sent"], records * 90, 1e-6)
     share = records * 10
-    assert near(row["seconds_disk"], 2 * share / 2e9 + 2 * share / 500e6, 1e-6)
-    assert near(row["seconds_cores"], share / 800e6, 1e-6)
+    while_sending = share / 2e9 + share / 500e6
     slow, fast = row["at"]
     wire = row["wire_bytes"] * 8 / 1e9
-    assert row["wire_bytes"] > 0.9 * share and near(slow["seconds_wire"], wire, 1e-9)
-    while_sending = share / 2e9 + share / 500e6
-    assert (slow["limited_by"], fast["limited_by"]) == ("wire", "disk") and wire > while_sending
+    assert row["wire_bytes"] > 0.9 * share and wire > while_sending
+    assert (slow["limited_by"], fast["limited_by"]) == ("wire", "disk")
     assert near(slow["seconds"], wire + while_sending, 1e-6) and near(fast["seconds"], 2 * while_sending, 1e-6)
-    assert alone["wire_bytes"] == 0 and near(alone["at"][0]["seconds"], 10 * row["seconds_disk"], 1e-6)
-    slow_cores = bound(edgewire, "sort", "--bytes", "1T", "-p", 10, "-w", 4, "--memory", "16G", *RATES[:4], "--core-rate", "1M")["rows"][0]
-    assert {(at["limited_by"], at["seconds"]) for at in slow_cores["at"]} == {("cores", slow_cores["seconds_cores"])}
-    roomy = bound(edgewire, "sort", "--bytes", "1T", "-p", 10, "-w", 4, "--memory", "256G", *RATES)["rows"][0]
-    assert roomy["bytes_spilled"] == roomy["runs"] == 0 and near(roomy["seconds_disk"], share / 2e9 + share / 500e6, 1e-6)
+    assert alone["wire_bytes"] == 0 and near(alone["at"][0]["seconds"], 20 * while_sending, 1e-6)
+    [slow_cores] = bound(edgewire, *load, "-p", 10, "--memory", "16G", *RATES[:4], "--core-rate", "1M")["rows"]
+    for at in slow_cores["at"]:
+        assert at["limited_by"] == "cores" and near(at["seconds"], share / 8e6, 1e-6)
+    [roomy] = bound(edgewire, *load, "-p", 10, "--memory", "256G", "--rate", "100G", *RATES)["rows"]
+    assert roomy["bytes_spilled"] == roomy["runs"] == 0
+    sorting = 0.35 * share / 800e6  # 70 % of a core's time is before records are merged, half of that for sorting
+    assert near(roomy["at"][0]["seconds"], share / 2e9 + sorting + share / 500e6, 1e-6)
 
 
 @pytest.mark.parametrize("load", [("sort", "--bytes", "1G"), ("convert", "--bytes", "1G", "--edges", "60M"),
@@ -167,7 +163,7 @@ def test_rates_are_measured_where_none_are_given(edgewire, tmp_path, load):
         assert found[f"{name}_bytes_per_second"] > 1e6
     shown, unit = re.search(r"reads ([0-9.]+) ([GMk])B/s", text).groups()
     rate = float(shown) * {"k": 1e3, "M": 1e6, "G": 1e9}[unit]
-    assert rate == pytest.approx(found["disk_read_bytes_per_second"], rel=0.01) and "least time at these rates" in text
+    assert rate == pytest.approx(found["disk_read_bytes_per_second"], rel=0.01) and "the load's time" in text
 
 
 def test_what_makes_no_sense(edgewire, records, tmp_path):
@@ -175,13 +171,13 @@ def test_what_makes_no_sense(edgewire, records, tmp_path):
     (tmp_path / "g.txt").write_text("0 1\n")
     text = tmp_path / "g.txt"
     for arguments, words in (
-            (("--load", "sort"), "name input files, or say how many bytes"), (("--load", "sort", text, "--bytes", "1G"), "name input files, or"),
+            (("--load", "sort"), "name input files, or give their size"), (("--load", "sort", text, "--bytes", "1G"), "name input files, or"),
             (("--load", "convert", "--bytes", "1G"), "(--edges)"), (("--load", "convert", tmp_path / "g.txt.gz"), "(--edges)"),
-            (("--load", "convert", text, "--record", 8), "--record is of --load sort"), ((text, "--bytes", "1G"), "--bytes needs --load"),
-            (("--load", "convert", text, "--rate", "1G"), "a machine for each process"), (("--load", "sort", "--bytes", "1G", "--parts"), "of --load convert"),
+            (("--load", "convert", text, "--record", 8), "--record belongs to --load sort"), ((text, "--bytes", "1G"), "--bytes needs --load"),
+            (("--load", "convert", text, "--rate", "1G"), "a machine for each process"), (("--load", "sort", "--bytes", "1G", "--parts"), "belongs to --load convert"),
             (("--load", "convert", text, "--largest-share", "2"), "a machine for each process"), (("--load", "sort", "--bytes", "1G", "--largest-share", "0.5"), "0.5"),
-            (("--load", "sort", "--bytes", "1G", "--ownership", "hash"), "--ownership is not of --load"),
-            (("--load", "sort", "--bytes", "1G", "--core-rate", "0"), "not above 0"), (("--load", "sort", "--bytes", "1G", "--edges", 5), "of --load convert"),
+            (("--load", "sort", "--bytes", "1G", "--ownership", "hash"), "--ownership does not belong to --load"),
+            (("--load", "sort", "--bytes", "1G", "--core-rate", "0"), "not above 0"), (("--load", "sort", "--bytes", "1G", "--edges", 5), "belongs to --load convert"),
             (("--load", "sort", "--bytes", "1G", "--memory", "1M", *RATES), "--memory: a process of 8 workers needs"),
             (("--load", "convert", "--bytes", "1T", "--edges", "60Z"), "cannot understand"), ((), "GRAPH is required"), ((text, text), "GRAPH: give only one")):
         assert words in edgewire.refused("bound", *arguments, status=2), arguments

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "profile/balance.h"
 #include "profile/timeline.h"
 
 namespace edgewire::profile {
@@ -146,6 +147,20 @@ TEST_CASE("a short end becomes a part of the last sample") {
   CHECK(samples.at_ns == std::vector<std::uint64_t>{100, 225});
   CHECK(samples.series[0].values == std::vector<float>{1, 12.5});
   CHECK(samples.series[1].values == std::vector<float>{7, 5});
+}
+
+TEST_CASE("samples of any length become intervals of equal length that hold the same in all") {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  // 0 to 1 s: 1; 1 to 1.5 s: 0; 1.5 to 4 s: 0.4.
+  const std::vector<std::uint64_t> ends{10 * kSecond + kSecond, 10 * kSecond + kSecond * 3 / 2, 14 * kSecond};
+  const auto two = in_intervals(ends, {1, 0, 0.4}, 10 * kSecond, 2, 2);
+  REQUIRE(two.size() == 2);
+  CHECK(two[0] == doctest::Approx((1 + 0.5 * 0.4) / 2));
+  CHECK(two[1] == doctest::Approx(0.4));
+  const auto eight = in_intervals(ends, {1, 0, 0.4}, 10 * kSecond, 0.5, 8);
+  const std::vector<double> expected{1, 1, 0, 0.4, 0.4, 0.4, 0.4, 0.4};
+  for (std::size_t i = 0; i < eight.size(); ++i) CHECK(eight[i] == doctest::Approx(expected[i]));
+  CHECK(in_intervals({}, {}, 0, 1, 2) == std::vector<double>{0, 0});
 }
 
 }  // namespace
