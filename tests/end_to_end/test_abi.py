@@ -15,7 +15,7 @@ SYMBOL = re.compile(r"name='(\w+)'")
 
 
 def compare(promised):
-    return subprocess.run(["abidiff", "--no-added-syms", promised, BUILD / "libedgewire.so"], capture_output=True, text=True)
+    return subprocess.run(["abidiff", "--no-added-syms", promised, BUILD / "src/libedgewire.so"], capture_output=True, text=True)
 
 
 def test_nothing_that_was_promised_is_gone():
@@ -35,5 +35,5 @@ def test_what_is_gone_is_noticed(tmp_path):
 
 @pytest.mark.parametrize("room", ["cli", "runs", "bounds", "profile", "transport", "partition", "shuffle", "tiles", "engine", "job"])
 def test_inner_rooms_are_not_exported(room):
-    named = subprocess.run(["nm", "-DC", "--defined-only", BUILD / "libedgewire.so"], capture_output=True, text=True, check=True).stdout
+    named = subprocess.run(["nm", "-DC", "--defined-only", BUILD / "src/libedgewire.so"], capture_output=True, text=True, check=True).stdout
     assert [line for line in named.splitlines() if re.search(rf" [TDBR] edgewire::{room}::", line)] == []

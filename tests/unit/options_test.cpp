@@ -105,7 +105,7 @@ TEST_CASE("options of the kernels with iterations") {
     start(file.graph, kernels::Ppr<float>(options, {sources}), false);
   });
   check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 4), true); }), "both");
-  check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 5), false); }), "not as many");
+  check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 5), false); }), "is not that of");
   for (const auto* wrong_sources : {&none, &unordered, &twice, &beyond})
     check_line(refusal([&] { start(file.graph, kernels::Ppr<float>({}, {*wrong_sources}), false); }),
                "sources: ");

@@ -316,7 +316,7 @@ TEST_CASE("searches that are asked for parents return them instead of levels and
   const auto built = graph::triangles();
   const Labels expected{kUnreached, kUnreached, kUnreached, 4, 4, 4, kUnreached};
   CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
-          return call<std::uint32_t>(b, built.graph, *make_bfs({{VertexId(4)}}, {{}, true}), {});
+          return call<std::uint32_t>(b, built.graph, *make_bfs({{VertexId(4)}}, {.parents = true}), {});
         }).values == expected);
   CHECK(in_two<double>([&](launch::Bootstrap& b) {
           return call<double>(b, built.graph, *make_sssp(built.graph, {{VertexId(4)}}, {{}, true}), {});

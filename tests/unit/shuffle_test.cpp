@@ -256,7 +256,7 @@ TEST_CASE("a plan stays within its memory, or the error says how much is needed"
             FAIL("nothing was thrown");
           } catch (const UsageError& error) {
             const std::string text = error.what();
-            least = std::stoull(text.substr(text.find("needs ") + 6));
+            least = std::stoull(text.substr(text.find("needs at least ") + 15));
           }
           CHECK_THROWS_AS(plan_memory(needs, least - 1), UsageError);
           for (const std::uint64_t memory : {least, 10 * least}) {
