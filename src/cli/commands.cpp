@@ -25,7 +25,7 @@ constexpr std::string_view kOfKernels = " --output --top --processes --labels --
 constexpr std::array kFamilies{
     Family{"generate, convert, info", "make a graph, turn files into one, show what it holds"},
     Family{"pagerank, ppr", "ranks of all vertices, also as seen from some of them"},
-    Family{"bfs, sssp", "distances of vertices from one, by edges or by weights"},
+    Family{"bfs, sssp", "distances from one vertex, by edges or by weights"},
     Family{"wcc, scc, cdlp", "connected components (weakly, strongly), communities"},
     Family{"bc, lcc, tc", "betweenness centrality; clustering; triangles"},
     Family{"spmv", "the matrix of the graph times a vector"},

@@ -140,7 +140,7 @@ def test_labels_of_another_run_are_refused(edgewire, path, kept, tmp_path):
         assert f"{kept}: the checkpoint is of another computation: cdlp, graph " in edgewire.refused(*command, "--resume", kept)
     edgewire.ok("bc", path, "--samples", 8, "--checkpoint", tmp_path / "sums", "--every", 4)
     for options in (["--samples", 9], ["--samples", 8, "--seed", 2], ["--samples", 8, "--endpoints"]):
-        assert "something else: bc, sources 8 " in edgewire.refused("bc", path, *options, "--resume", tmp_path / "sums")
+        assert "of another computation: bc, sources 8 " in edgewire.refused("bc", path, *options, "--resume", tmp_path / "sums")
     line = edgewire.refused("cdlp", path, "--iterations", 9, "--resume", kept, status=2)
     assert line == f"--iterations 9: the checkpoint in {kept} is from after iteration 10, say --iterations 10 or more"
     assert "there is a checkpoint already (--resume continues it)" in edgewire.refused("cdlp", path, "--checkpoint", kept)

@@ -127,7 +127,7 @@ def test_examples_say_what_is_wrong(edgewire, tmp_path, name, wrong, empty):
                          ("long.txt", "not an Edgewire graph .see `edgewire convert`"), ("folder", "a folder without a graph")):
         refused = example(tmp_path / path, *empty)
         assert (refused.returncode, refused.stdout) == (1, ""), path
-        assert re.fullmatch(rf"edgewire: rank \d: .*/{path}: .*{reason}.*\n", refused.stderr), refused.stderr
+        assert re.fullmatch(rf".*/example_{name}: rank \d: .*/{path}: .*{reason}.*\n", refused.stderr), refused.stderr
     for text, vertices in (("", 0), ("0 0\n", 1)):
         (tmp_path / "g.txt").write_text(text)
         edgewire.ok("convert", tmp_path / "g.txt", "--undirected", "--allow-empty", "-o", tmp_path / "g.ew")
@@ -169,7 +169,7 @@ def test_tasks_of_ones_own(example):
     failed = example("tasks", 15)
     assert failed.returncode == 1 and failed.stdout == ""
     line, = failed.stderr.splitlines()  # of the process that was the first to say it: rank 0, or one that heard of it
-    assert re.fullmatch("edgewire: rank (0|1: rank 0 failed): task count in process 0: a board has 1 to 14 rows", line), line
+    assert re.fullmatch(".*/tasks: rank (0|1: rank 0 failed): task count in process 0: a board has 1 to 14 rows", line), line
 
 
 def test_the_public_headers_alone_are_installed(installed, tmp_path):

@@ -130,7 +130,7 @@ def spoiled(case, *words, status=0):
     ("name", r"OwnWords::name: a name begins with a letter .*"), ("twice", r"hops: .* has this name; choose another one"),
     ("ours", r"bfs: .* has this name; choose another one"), ("value", r"ids: OwnWords::value: a name begins .*"),
     ("summary", r"ids: OwnWords::summary: a line of help is needed"), ("values", r"ids: OwnSearch::values is empty: .*"),
-    ("program", r"hops: OwnProgram::program is empty: .*"), ("option", r"hops: .*top.*: an option .* has this name; choose another"),
+    ("program", r"hops: OwnProgram::program is empty: .*"), ("option", r"hops: .*top.*: an option .* has this name; choose another one"),
     ("comma", r"hops: OwnOption::name: a name begins .*"), ("null", r"hops: OwnOption cost: value is null"),
     ("range", r"hops: OwnOption cost: its value is not from least to most"),
     ("tolerance", r"hops: OwnProgram::tolerance and absolute must be at least 0"), ("iterations", r".*iterations.* 0 is outside the range 1 to .*")])

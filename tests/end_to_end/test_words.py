@@ -135,7 +135,7 @@ def test_lists_of_ownerships_are_checked_before_anything_runs(edgewire, graph, t
     vertices = json.loads(edgewire.ok("info", graph, "--json", "-"))["vertices"]
     (tmp_path / "parts-2").write_text("0\n1\n" * (vertices // 2))
     run = [command, graph, "-p", "2,3", "--rate", "1G", "--ownership"]
-    for list_, status, words in (("hash,rnges", 2, "did you mean ranges?"), ("hash,parts-{}", 2, "--ownership parts-3: none of"),
+    for list_, status, words in (("hash,rnges", 2, "did you mean ranges?"), ("hash,parts-{}", 2, "--ownership parts-3: it is none of"),
                                  ("hash,./parts-{}", 1, "./parts-3: cannot read"), ("hash,parts-2", 1, "2 parts for 3 processes")):
         result = edgewire(*run, list_)
         assert result.returncode == status and words in result.stderr, result.stderr
