@@ -7,14 +7,17 @@
 #include <cmath>
 #include <exception>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <span>
+#include <variant>
 
 #include "base/error.h"
 #include "base/median.h"
+#include "base/units.h"
 #include "bounds/bound.h"
 #include "bounds/frontier_bound.h"
 #include "dense/plan/block_plan.h"
+#include "perf/compare/matrix.h"
 
 namespace edgewire::perf {
 
@@ -36,18 +39,28 @@ const CompareRow& alone(const Comparison& comparison, int workers) {
 
 constexpr std::size_t kFraming = 0;  // index into plan::kFramings: how predictions count bytes on the wire
 
+constexpr std::uint64_t kBitsPerS = 1'000'000'000;  // of the line that times of records are counted for
+
+/// Returns what is counted for the processes, workers and ownership of a cell.
+bounds::BoundOptions options_of(const Cell& like) {
+  bounds::BoundOptions options;
+  options.processes = {like.processes};
+  options.workers = like.workers;
+  options.ownerships = {like.ownership};
+  options.strategies = {plan::Strategy::slots};
+  options.framing = kFraming;
+  options.memory_bytes = std::uint64_t{4} << 30;
+  options.rates = {{"1G", kBitsPerS}};
+  return options;
+}
+
 /// Counts what the most loaded process sends and computes, for the cells of one number of processes and
 /// workers and one ownership.
 bounds::Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
                     plan::Encoding encoding) {
-  bounds::BoundOptions options;
+  auto options = options_of(like);
   options.encodings = {encoding};
-  options.processes = {like.processes};
-  options.workers = like.workers;
-  options.ownerships = {like.ownership};
-  options.framing = kFraming;
   options.threads = comparison.cores;
-  options.memory_bytes = std::uint64_t{4} << 30;
   std::set<plan::Strategy> strategies;
   for (const CompareRow& row : comparison.rows)
     if (row.cell.has_processes_of(like) && row.cell.ownership == like.ownership)
@@ -81,12 +94,8 @@ void fill_in(const Comparison& comparison, CompareRow& row, const bounds::Bound&
   row.demand.edges = some_edges(counted->edges_max);
   row.demand.wire_bytes = counted->volume.wire_bytes_max[kFraming];
   row.rates = rates_of(comparison, row);
-  const bounds::Prediction prediction = bounds::predict(row.demand, row.rates);
-  row.bound_seconds = prediction.wire_s;
-  row.compute_seconds = prediction.cores_s;
-  row.predicted_seconds = prediction.seconds;
-  row.limited_by = prediction.limit;
-  row.balanced_bits_per_s = prediction.balanced_bits_per_s;
+  row.prediction = bounds::predict(row.demand, row.rates);
+  row.bound_seconds = row.prediction.wire_s;
 }
 
 }  // namespace
@@ -109,105 +118,67 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
   std::vector<Cell> cells;
   std::set<int> processes(matrix.processes.begin(), matrix.processes.end());
   processes.insert(1);
-  for (const int p : processes) {
+  std::vector<std::optional<plan::Strategy>> strategies(matrix.strategies.begin(), matrix.strategies.end());
+  if (strategies.empty()) strategies = {std::nullopt};
+  for (const int p : processes)
     for (const int w : matrix.workers) {
       if (p == 1) {
-        Cell alone;
-        alone.workers = w;
-        cells.push_back(alone);
+        cells.emplace_back().workers = w;
         continue;
       }
-      for (const auto& ownership : matrix.ownerships) {
-        std::vector<std::optional<plan::Strategy>> strategies;
-        for (const auto strategy : matrix.strategies)
-          if (plan::goes_with(strategy, ownership)) strategies.emplace_back(strategy);
-        if (matrix.strategies.empty()) strategies = {std::nullopt};
+      for (const auto& ownership : matrix.ownerships)
         for (const auto& transport : matrix.transports)
           for (const auto strategy : strategies) {
+            if (strategy && !plan::goes_with(*strategy, ownership)) continue;
             const Cell cell{p, w, transport, strategy, kLoopback, bounds::partition_path(ownership, p)};
             if (matrix.loopback && transport == "tcp") cells.push_back(cell);
             for (const auto& link : matrix.links) cells.emplace_back(cell).link = link;
           }
-      }
     }
-  }
   return cells;
 }
 
 std::string left_out(const Matrix& matrix) {
   std::vector<std::string> strategies, ownerships;
-  for (const auto& ownership : matrix.ownerships) {
-    bool one = false;
+  for (const auto& ownership : matrix.ownerships)
     for (const auto strategy : matrix.strategies) {
       if (plan::goes_with(strategy, ownership)) continue;
-      one = true;
-      const std::string name(to_name(strategy));
-      if (std::ranges::find(strategies, name) == strategies.end()) strategies.push_back(name);
+      index_in(strategies, std::string(to_name(strategy)));
+      index_in(ownerships, ownership);
     }
-    if (one) ownerships.push_back(ownership);
-  }
   if (ownerships.empty()) return {};
-  const auto listed = [](const std::vector<std::string>& names) {
-    std::string list;
-    for (std::size_t i = 0; i < names.size(); ++i)
-      list += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-    return list;
-  };
-  return fmt::format("left out: {} with {}, where processes own edges and send with {}", listed(strategies),
-                     listed(ownerships), plan::strategies_for(ownerships.front()));
+  return fmt::format("left out: {} with {}, where processes own edges and send with {}",
+                     list_of(strategies, " and "), list_of(ownerships, " and "),
+                     plan::strategies_for(ownerships.front()));
 }
 
-namespace {
-
-/// Returns a count that a report has. As std::uint64_t alone, a negative number or a fraction would become
-/// one, too. Throws Error.
-std::uint64_t count_in(const nlohmann::json& report, const char* name) {
-  const auto& number = report.at(name);
-  if (number.is_number_unsigned()) return number;
-  throw Error(fmt::format("a run report cannot be read: {} is no whole number from 0 on", name));
-}
-
-/// Adds what a kernel that follows a frontier reports.
-void add_supersteps(RunFigures& run, const nlohmann::json& report) {
-  run.seconds = report.at("seconds_kernel");
-  for (const auto& step : report.at("supersteps")) {
-    run.record_bytes += count_in(step, "record_bytes");
-    run.payload_bytes += count_in(step, "payload_bytes_sent");
-    run.wire_bytes += count_in(step, "wire_bytes_sent");
-  }
-  const auto& options = report.at("options");
-  if (options.contains("source")) run.source = options.at("source");
-}
-
-}  // namespace
-
-RunFigures figures_from(std::string_view text) {
-  try {
-    const auto json = nlohmann::json::parse(text);
-    RunFigures run;
-    run.seconds_total = json.at("seconds_total");
-    run.vertices = count_in(json, "vertices");
-    run.edges = count_in(json, "edges");
-    run.ownership = json.at("ownership");
-    run.encoding = json.at("wire");
-    if (json.contains("supersteps")) {
-      add_supersteps(run, json);
-      return run;
+RunFigures figures_from(const report::RunReport& report) {
+  RunFigures run;
+  run.seconds_total = report.seconds_total;
+  run.ownership = report.ownership;
+  if (report.has_supersteps) {
+    run.seconds = report.seconds_kernel;
+    for (const auto& step : report.supersteps) {
+      run.record_bytes += step.record_bytes;
+      run.payload_bytes += step.payload_bytes_sent;
+      run.wire_bytes += step.wire_bytes_sent;
     }
-    const auto& iterations = json.at("iterations");
-    if (iterations.empty()) throw Error("a run report has no iterations");
-    const std::size_t measured =
-        std::min(iterations.size(), std::max<std::size_t>(10, iterations.size() / 2));
-    for (std::size_t i = iterations.size() - measured; i < iterations.size(); ++i)
-      run.seconds += iterations[i].at("seconds").get<double>() / static_cast<double>(measured);
-    run.iterations = static_cast<int>(iterations.size());
-    run.bound_seconds_1g = json.at("bound").at("seconds_at").at("1G");
-    run.payload_bytes = count_in(iterations.back(), "payload_bytes_sent");
-    run.wire_bytes = count_in(iterations.back(), "wire_bytes_sent");
+    for (const auto& [name, value] : report.options)
+      if (name == "source") run.source = std::get<std::string>(value);
     return run;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("a run report cannot be read: {}", error.what()));
   }
+  const auto& iterations = report.iterations;
+  if (iterations.empty()) throw Error("a run without an iteration has no time that can be compared");
+  const std::size_t measured = std::min(iterations.size(), std::max<std::size_t>(10, iterations.size() / 2));
+  for (const auto& one : std::span(iterations).last(measured))
+    run.seconds += one.seconds / static_cast<double>(measured);
+  run.iterations = static_cast<int>(iterations.size());
+  run.encoding = plan::encoding_from(report.wire);
+  for (const auto& [rate, seconds] : report.bound.seconds_at)
+    if (rate == "1G") run.bound_seconds_1g = seconds;
+  run.payload_bytes = iterations.back().payload_bytes_sent;
+  run.wire_bytes = iterations.back().wire_bytes_sent;
+  return run;
 }
 
 int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint64_t burst_bytes) {
@@ -225,7 +196,7 @@ Spread spread_of(std::vector<double> values) {
 
 double CompareRow::prediction_error() const {
   if (cell.processes == 1) return 0;
-  return (predicted_seconds - seconds.median) / seconds.median;
+  return (prediction.seconds - seconds.median) / seconds.median;
 }
 
 double Comparison::turn(const Cell& cell) const {
@@ -240,7 +211,7 @@ double Comparison::median_prediction_error() const {
   return errors.empty() ? 0 : median(std::move(errors));
 }
 
-std::string Comparison::kernel_words() const {
+std::string CompareSettings::kernel_words() const {
   std::string words = kernel;
   for (const auto& word : kernel_options) words += " " + word;
   return words;
@@ -295,7 +266,7 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Enco
   const CompareRow* counted = nullptr;
   for (CompareRow& row : comparison.rows) {
     if (row.cell.processes == 1) {
-      row.predicted_seconds = row.compute_seconds = row.seconds.median;
+      row.prediction.seconds = row.prediction.cores_s = row.seconds.median;
       continue;
     }
     if (counted == nullptr || !counted->cell.has_processes_of(row.cell) ||
@@ -322,27 +293,16 @@ std::string uncounted(const std::vector<std::string>& options) {
   return {};
 }
 
-constexpr std::uint64_t kBitsPerS = 1'000'000'000;  // of the line that times are counted for
-
-bounds::FrontierBound bound_of(const Cell& cell, const Graph& graph, const kernels::FrontierCount& count) {
-  bounds::BoundOptions options;
-  options.processes = {cell.processes};
-  options.ownerships = {cell.ownership};
-  options.strategies = {plan::Strategy::slots};  // which nothing depends on
-  options.memory_bytes = 1;                      // likewise
-  options.rates = {{"1G", kBitsPerS}};
-  return bounds::frontier_bound(graph, count, options).front();
-}
-
 void count_rows(Comparison& comparison, const Graph& graph, const std::string& source) {
   const auto count = kernels::count_of(
       {comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
-  std::map<std::pair<int, std::string>, bounds::FrontierBound> bounds;
+  std::map<std::pair<int, std::string>, bounds::FrontierBound> counted;
   for (CompareRow& row : comparison.rows) {
     if (row.cell.processes == 1) continue;
     const std::pair key(row.cell.processes, row.cell.ownership);
-    auto found = bounds.find(key);
-    if (found == bounds.end()) found = bounds.emplace(key, bound_of(row.cell, graph, count)).first;
+    auto found = counted.find(key);
+    if (found == counted.end())
+      found = counted.emplace(key, bounds::frontier_bound(graph, count, options_of(row.cell)).front()).first;
     const bounds::FrontierBound& bound = found->second;
     row.bound_record_bytes = bound.record_bytes;
     row.exactness = bound.exactness;

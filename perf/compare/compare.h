@@ -15,6 +15,7 @@
 #include "edgewire/graph.h"
 #include "kernels/descriptor.h"
 #include "profile/core_watch.h"
+#include "report/run_report.h"
 
 namespace edgewire::perf {
 
@@ -76,23 +77,25 @@ std::vector<Cell> cells_of(const Matrix& matrix);
 /// else returns an empty text.
 std::string left_out(const Matrix& matrix);
 
-/// What one run reported.
-struct RunFigures {
+/// What one run reported, in numbers.
+struct RunNumbers {
   /// The time that is compared. For a dense kernel it is the mean of the second half of its iterations, at
   /// least of ten. For a kernel that follows a frontier it is the time of the kernel.
   double seconds = 0;
   double seconds_total = 0;
   std::uint64_t payload_bytes = 0, wire_bytes = 0;  ///< bytes in these seconds, summed over processes
-  std::uint64_t vertices = 0, edges = 0;
-  std::string ownership;
-  int iterations = 0;              ///< all
-  double bound_seconds_1g = 0;     ///< the wire limit of an iteration at 1 Gbit/s
-  std::string encoding = "f32";    ///< how values travelled, or "records"
-  std::uint64_t record_bytes = 0;  ///< sum over processes, where a kernel follows a frontier
-  std::string source{};            ///< vertex where the run started, if at one
+  std::uint64_t record_bytes = 0;                   ///< sum over processes, where a kernel follows a frontier
+  int iterations = 0;                               ///< all
+  double bound_seconds_1g = 0;                      ///< the wire limit of an iteration at 1 Gbit/s
+  plan::Encoding encoding = plan::Encoding::f32;    ///< how values travelled
 };
-/// Reads the figures from the run report in JSON. Throws Error.
-RunFigures figures_from(std::string_view json);
+/// What one run reported.
+struct RunFigures : RunNumbers {
+  std::string ownership{};
+  std::string source{};  ///< vertex where the run started, if at one
+};
+/// Takes the figures from a report. Throws Error where the run has none.
+RunFigures figures_from(const report::RunReport& report);
 
 /// A link of local hosts that was idle passes `burst_bytes` at once, so a short run can be faster than the
 /// link allows. Returns the iterations that a run must have so that the burst is at most 1 % of what its
@@ -114,13 +117,10 @@ struct CompareRow {
   std::uint64_t record_bytes = 0;        ///< median over the runs: in some kernels it depends on timing
   std::uint64_t bound_record_bytes = 0;  ///< what a run must send; 0 where nobody has counted it
   kernels::Exactness exactness = kernels::Exactness::exact;
-  double bound_seconds = 0;  ///< the wire limit of these seconds
-  double predicted_seconds = 0;
-  bounds::Limit limited_by = bounds::Limit::cores;
-  double balanced_bits_per_s = 0;  ///< line rate above which the wire is not the limit; 0: always
-  double loopback_seconds = 0;     ///< median of the runs without a link; 0: there were none
-  double compute_seconds = 0;      ///< these, or predicted without any wire
-  bounds::Demand demand;           ///< what the prediction is made from, as are the rates
+  double bound_seconds = 0;       ///< the wire limit of these seconds
+  double loopback_seconds = 0;    ///< median of the runs without a link; 0: there were none
+  bounds::Prediction prediction;  ///< of a dense kernel
+  bounds::Demand demand;          ///< what the prediction is made from, as are the rates
   bounds::Rates rates;
 
   /// Returns (predicted - measured) / measured. A process alone has 0, since predictions come from it.
@@ -131,22 +131,27 @@ struct CompareRow {
   bool above_limit() const { return cell.processes > 1 && fraction_of_limit() > 1.02; }
 };
 
-struct Comparison {
+/// What is compared, as it was asked for.
+struct CompareSettings {
   std::string kernel = "pagerank";
   std::vector<std::string> kernel_options;  ///< options as given, behind --
-  std::string graph;
-  std::uint64_t vertices = 0, edges = 0;
-  int cores = 1;  ///< cores of this machine
-  bool local_hosts = false;
-  int iterations = 0;              ///< iterations of a dense kernel or cdlp; else 0
-  bool has_bounds = true;          ///< else bounds are 0, and a note says why
-  std::vector<CompareRow> rows;    ///< rows in the order of cells
-  std::vector<std::string> notes;  ///< what a reader must know
-  profile::LostCores lost;         ///< cores of this machine that others had while the runs went on
+  std::string graph;                        ///< name that the user gives it
+  int iterations = 0;                       ///< iterations of a dense kernel or cdlp; else 0
+  bool local_hosts = false;  ///< the hosts are network namespaces of this machine; else those of a list
 
   bool dense() const { return kernels::descriptor_of(kernel).dense; }
   /// Returns the kernel and its options, as they are typed.
   std::string kernel_words() const;
+};
+
+struct Comparison : CompareSettings {
+  std::uint64_t vertices = 0, edges = 0;
+  int cores = 1;                     ///< cores of this machine
+  bool has_bounds = true;            ///< else bounds are 0, and a note says why
+  std::vector<CompareRow> rows{};    ///< rows in the order of cells
+  std::vector<std::string> notes{};  ///< what a reader must know
+  profile::LostCores lost{};         ///< cores of this machine that others had while the runs went on
+
   /// Returns whether others had so much of the cores that no conclusion holds: more than a twentieth.
   bool lost_cores() const { return lost.all() > 0.05 * cores; }
   /// Returns the part of its time in which a process of the cell computes, where local hosts take turns on

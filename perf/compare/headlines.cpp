@@ -17,11 +17,6 @@ struct Pair {
   const CompareRow *one = nullptr, *other = nullptr;
 };
 
-/// Takes the row if it is faster than the one that was found before.
-void take_best(const CompareRow& row, const CompareRow*& best) {
-  if (best == nullptr || row.seconds.median < best->seconds.median) best = &row;
-}
-
 /// Chooses the rows of a headline. For dense kernels they are the best strategy over the slowest link, and
 /// the best one of 2015 over the fastest. For other kernels they are the best row over the fastest link, and
 /// the best one over the slowest. Where there is one link only, it chooses nothing.
@@ -32,16 +27,18 @@ Pair choose(const Comparison& comparison, const Cell& like) {
     slowest = std::min(slowest, row.cell.link.bits_per_s);
     fastest = std::max(fastest, row.cell.link.bits_per_s);
   }
+  const auto best = [&](std::uint64_t rate, bool published) {
+    const CompareRow* found = nullptr;
+    for (const CompareRow& row : comparison.rows)
+      if (row.cell.has_processes_of(like) && row.cell.link.bits_per_s == rate &&
+          published == (row.cell.strategy && plan::sends_ids(*row.cell.strategy)) &&
+          (found == nullptr || row.seconds.median < found->seconds.median))
+        found = &row;
+    return found;
+  };
   if (slowest == fastest) return {};
-  Pair pair;
-  for (const CompareRow& row : comparison.rows) {
-    if (!row.cell.has_processes_of(like)) continue;
-    const std::uint64_t rate = row.cell.link.bits_per_s;
-    const bool published = row.cell.strategy && plan::sends_ids(*row.cell.strategy);
-    if (comparison.dense() ? !published && rate == slowest : rate == fastest) take_best(row, pair.one);
-    if (comparison.dense() ? published && rate == fastest : rate == slowest) take_best(row, pair.other);
-  }
-  return pair;
+  if (comparison.dense()) return {best(slowest, false), best(fastest, true)};
+  return {best(fastest, false), best(slowest, false)};
 }
 
 std::string name_of(const Comparison& comparison, const CompareRow& row) {

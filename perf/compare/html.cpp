@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,19 +13,16 @@ namespace edgewire::perf {
 namespace {
 
 /// The rows that differ in ownership, strategy and link only.
-struct Setting {
-  std::string name;
-  std::vector<const CompareRow*> rows;
-};
+using Setting = std::vector<const CompareRow*>;
 
 std::vector<Setting> settings_of(const Comparison& comparison) {
   std::vector<Setting> settings;
+  std::vector<std::string> names;
   for (const CompareRow& row : comparison.rows) {
-    const Cell& cell = row.cell;
-    if (cell.processes == 1) continue;
-    const std::string name = cell.processes_words();
-    if (settings.empty() || settings.back().name != name) settings.push_back({name, {}});
-    settings.back().rows.push_back(&row);
+    if (row.cell.processes == 1) continue;
+    const std::size_t s = index_in(names, row.cell.processes_words());
+    settings.resize(names.size());
+    settings[s].push_back(&row);
   }
   return settings;
 }
@@ -40,16 +37,14 @@ std::string times(const Comparison& comparison, const Setting& setting) {
   report::BarChart chart;
   chart.title = comparison.dense() ? "Time of an iteration" : "Time of the kernel";
   if (comparison.has_bounds) chart.mark_name = "what the wire needs at least";
-  for (const CompareRow* row : setting.rows) {
+  for (const CompareRow* row : setting) {
     const auto& time = row->seconds;
-    const std::size_t series = index_in(chart.series, row->cell.link.name());
     std::string told = fmt::format("{}: {} ({} to {})", row->cell.name(), readable_seconds(time.median),
                                    readable_seconds(time.min), readable_seconds(time.max));
     if (comparison.has_bounds) told += fmt::format(", wire limit {}", readable_seconds(row->bound_seconds));
     group_of(chart, *row)
-        .bars.push_back({series, time.median, time.min, time.max,
-                         comparison.has_bounds ? row->bound_seconds : -1, readable_seconds(time.median),
-                         told});
+        .bars.push_back(
+            bar_of(*row, index_in(chart.series, row->cell.link.name()), comparison.has_bounds, told));
   }
   return to_figure(chart);
 }
@@ -60,7 +55,7 @@ std::string bytes(const Comparison& comparison, const Setting& setting) {
       fmt::format("Sent in {}, all processes together", comparison.dense() ? "an iteration" : "a run");
   chart.series = {comparison.dense() ? "values and ids" : "records"};
   chart.mark_name = "with all headers";
-  for (const CompareRow* row : setting.rows) {
+  for (const CompareRow* row : setting) {
     auto& bars = group_of(chart, *row).bars;
     if (!bars.empty()) continue;  // the same over each link
     const auto payload = static_cast<double>(row->payload_bytes), wire = static_cast<double>(row->wire_bytes);
@@ -79,11 +74,11 @@ std::string crossover(const Setting& setting) {
   chart.first_colour = 2;
   chart.dots_name = "measured (lines: predicted)";
   double slowest = INFINITY, fastest = 0;
-  for (const CompareRow* row : setting.rows) {
+  for (const CompareRow* row : setting) {
     slowest = std::min(slowest, static_cast<double>(row->cell.link.bits_per_s));
     fastest = std::max(fastest, static_cast<double>(row->cell.link.bits_per_s));
   }
-  for (const CompareRow* row : setting.rows) {
+  for (const CompareRow* row : setting) {
     const std::string name = row->cell.label();
     const auto rate = static_cast<double>(row->cell.link.bits_per_s);
     if (chart.series.empty() || chart.series.back().name != name) {
@@ -108,20 +103,13 @@ std::string to_html(const Comparison& comparison) {
   std::vector<std::string> links;
   for (const CompareRow& row : comparison.rows)
     if (row.cell.processes > 1) index_in(links, row.cell.link.name());
-  std::string against;
-  for (const auto& link : links) against.append(against.empty() ? "" : " against ").append(link);
-  const int runs = comparison.rows.front().runs;
   report::Page page(
       fmt::format("{}: {}", comparison.kernel == "pagerank" ? "PageRank" : comparison.kernel_words(),
-                  against),
-      fmt::format(
-          "{}: {} vertices, {} edges; {}medians of {} run{}", comparison.graph, comparison.vertices,
-          comparison.edges,
-          comparison.iterations > 0 ? fmt::format("{} iterations a run, ", comparison.iterations) : "", runs,
-          runs == 1 ? "" : "s"));
+                  fmt::join(links, " against ")),
+      summary(comparison));
   for (const auto& line : headlines(comparison)) page.highlight(line);
   for (const Setting& setting : settings_of(comparison)) {
-    page.heading(setting.name);
+    page.heading(setting.front()->cell.processes_words());
     std::vector<std::string> figures{times(comparison, setting)};
     if (comparison.dense()) figures.push_back(crossover(setting));
     figures.push_back(bytes(comparison, setting));
@@ -132,8 +120,8 @@ std::string to_html(const Comparison& comparison) {
     page.paragraph(fmt::format("{}.", kCellsSay));
     for (const Beside& one : tables) {
       page.heading(one.name());
-      page.table(to_table(one));
-      page.figures({to_chart(one)});
+      page.table(one.table);
+      page.figures({to_figure(one.chart)});
     }
   }
   page.heading("All runs");

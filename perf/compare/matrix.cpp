@@ -27,58 +27,45 @@ std::size_t index_in(std::vector<std::string>& names, const std::string& name) {
 
 std::string Beside::name() const { return like.processes_words() + ", " + like.link.name(); }
 
+report::BarChart::Bar bar_of(const CompareRow& row, std::size_t series, bool has_bounds, std::string title) {
+  const Spread& time = row.seconds;
+  return {series,
+          time.median,
+          time.min,
+          time.max,
+          has_bounds ? row.bound_seconds : -1,
+          readable_seconds(time.median),
+          std::move(title)};
+}
+
 std::vector<Beside> side_by_side(const Comparison& comparison) {
-  std::vector<Beside> tables;
-  if (!comparison.dense()) return tables;
+  std::vector<Beside> all;
+  if (!comparison.dense()) return all;
   for (const CompareRow& row : comparison.rows) {
-    if (row.cell.processes == 1) continue;
-    auto table = std::ranges::find_if(tables, [&](const Beside& one) {
-      return one.like.has_processes_of(row.cell) && one.like.transport == row.cell.transport &&
-             one.like.link.rate == row.cell.link.rate && one.like.link.interface == row.cell.link.interface;
+    const Cell& cell = row.cell;
+    if (cell.processes == 1) continue;
+    auto one = std::ranges::find_if(all, [&](const Beside& other) {
+      return other.like.has_processes_of(cell) && other.like.transport == cell.transport &&
+             other.like.link.name() == cell.link.name();
     });
-    if (table == tables.end()) table = tables.insert(table, Beside{row.cell, {}, {}, {}});
-    const std::size_t o = index_in(table->ownerships, row.cell.ownership);
-    const std::size_t s = index_in(table->strategies, row.cell.strategy_name());
-    table->rows.resize(table->strategies.size());
-    for (auto& line : table->rows) line.resize(table->ownerships.size());
-    if (table->rows[s][o] == nullptr)
-      table->rows[s][o] = &row;  // "auto" may have taken what has a row already
+    if (one == all.end()) one = all.insert(one, Beside{cell});
+    const std::size_t o = index_in(one->chart.series, cell.ownership);
+    const std::size_t s = index_in(one->strategies, cell.strategy_name());
+    one->table.rows.resize(one->strategies.size(), {cell.strategy_name()});
+    one->chart.groups.resize(one->strategies.size(), {cell.strategy_name(), {}});
+    for (auto& line : one->table.rows) line.resize(one->chart.series.size() + 1, "-");
+    std::string& text = one->table.rows[s][o + 1];
+    if (text != "-") continue;  // "auto" may have taken what has a row already
+    text = cell_text(row);
+    one->chart.groups[s].bars.push_back(bar_of(row, o, true, cell.name() + ": " + text));
   }
-  std::erase_if(tables, [](const Beside& one) { return one.ownerships.size() < 2; });
-  return tables;
-}
-
-report::Table to_table(const Beside& beside) {
-  report::Table table;
-  table.header = {"strategy"};
-  table.header.insert(table.header.end(), beside.ownerships.begin(), beside.ownerships.end());
-  for (std::size_t s = 0; s < beside.strategies.size(); ++s) {
-    auto& line = table.rows.emplace_back(std::vector{beside.strategies[s]});
-    for (const CompareRow* row : beside.rows[s]) line.push_back(row == nullptr ? "-" : cell_text(*row));
+  std::erase_if(all, [](const Beside& one) { return one.chart.series.size() < 2; });
+  for (Beside& one : all) {
+    one.table.header.insert(one.table.header.end(), one.chart.series.begin(), one.chart.series.end());
+    one.chart.title = fmt::format("An iteration over {}", one.like.link.rate);
+    one.chart.mark_name = "what the wire needs at least";
   }
-  return table;
-}
-
-std::string to_chart(const Beside& beside) {
-  report::BarChart chart;
-  chart.title = fmt::format("An iteration over {}", beside.like.link.rate);
-  chart.series = beside.ownerships;
-  chart.mark_name = "what the wire needs at least";
-  for (std::size_t s = 0; s < beside.strategies.size(); ++s) {
-    auto& group = chart.groups.emplace_back(report::BarChart::Group{beside.strategies[s], {}});
-    for (std::size_t o = 0; o < beside.ownerships.size(); ++o) {
-      const CompareRow* row = beside.rows[s][o];
-      if (row == nullptr) continue;
-      const Spread& time = row->seconds;
-      group.bars.push_back({o, time.median, time.min, time.max, row->bound_seconds,
-                            readable_seconds(time.median), row->cell.name() + ": " + cell_text(*row)});
-    }
-  }
-  return to_figure(chart);
-}
-
-std::string to_text(const Beside& beside) {
-  return fmt::format("{}\n{}\n", beside.name(), report::to_text(to_table(beside)));
+  return all;
 }
 
 }  // namespace edgewire::perf

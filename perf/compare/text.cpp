@@ -1,7 +1,6 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "base/units.h"
 #include "perf/compare/compare.h"
@@ -19,10 +18,10 @@ std::string percent(double part) { return fmt::format("{:.0f} %", part * 100); }
 /// Adds the last cells of a row of a dense kernel.
 void add_predicted_cells(std::vector<std::string>& line, const CompareRow& row) {
   line.insert(line.end(), {readable_seconds(row.bound_seconds), percent(row.fraction_of_limit()),
-                           readable_seconds(row.predicted_seconds),
+                           readable_seconds(row.prediction.seconds),
                            fmt::format("{:+.0f} %", row.prediction_error() * 100),
                            row.above_limit() ? "above the limit: the link was faster than its rate"
-                                             : std::string(to_name(row.limited_by))});
+                                             : std::string(to_name(row.prediction.limit))});
 }
 
 /// Adds the last cells of a row of a kernel that follows a frontier.
@@ -41,20 +40,31 @@ void add_seconds(Json& one, const std::string& unit, const Spread& spread) {
   one["seconds_" + unit + "_max"] = spread.max;
 }
 
-void add_prediction(Json& one, const CompareRow& row) {
+Json json_of(const Comparison& comparison, const CompareRow& row) {
+  const Cell& cell = row.cell;
+  const bool dense = comparison.dense();
+  Json one;
+  EDGEWIRE_ADD_FIELDS(one, cell, processes, workers, transport);
+  one["ownership"] = cell.processes == 1 ? "none" : cell.ownership;
+  one["strategy"] = cell.strategy_name();
+  one["rate"] = cell.link.rate;
+  if (!cell.link.interface.empty()) one["interface"] = cell.link.interface;
+  one["runs"] = row.runs;
+  add_seconds(one, dense ? "per_iteration" : "kernel", row.seconds);
+  add_seconds(one, "total", row.seconds_total);
+  EDGEWIRE_ADD_FIELDS(one, row, payload_bytes, wire_bytes);
+  if (!dense) one["record_bytes"] = row.record_bytes;
+  if (!comparison.has_bounds) return one;
+  if (!dense) EDGEWIRE_ADD_FIELDS(one, row, bound_record_bytes, exactness);
   one["bound_seconds"] = row.bound_seconds;
   if (row.above_limit()) one["above_limit"] = true;
-  one["predicted_seconds"] = row.predicted_seconds;
+  if (!dense) return one;
+  one["predicted_seconds"] = row.prediction.seconds;
   one["prediction_error"] = row.prediction_error();
-  one["limited_by"] = to_name(row.limited_by);
-  if (std::isfinite(row.balanced_bits_per_s)) one["balanced_bits_per_s"] = row.balanced_bits_per_s;
-}
-
-void add_records(Json& one, const CompareRow& row, bool has_bounds) {
-  one["record_bytes"] = row.record_bytes;
-  if (!has_bounds) return;
-  EDGEWIRE_ADD_FIELDS(one, row, bound_record_bytes, exactness, bound_seconds);
-  if (row.above_limit()) one["above_limit"] = true;
+  one["limited_by"] = to_name(row.prediction.limit);
+  if (std::isfinite(row.prediction.balanced_bits_per_s))
+    one["balanced_bits_per_s"] = row.prediction.balanced_bits_per_s;
+  return one;
 }
 
 }  // namespace
@@ -90,17 +100,21 @@ report::Table to_table(const Comparison& comparison) {
   return table;
 }
 
-std::string to_text(const Comparison& comparison) {
+std::string summary(const Comparison& comparison) {
   const int runs = comparison.rows.front().runs;
-  const auto medians = fmt::format("medians of {} run{} [min to max]", runs, runs == 1 ? "" : "s");
-  std::string text;
-  if (comparison.kernel != "pagerank") text += comparison.kernel_words() + ", ";
-  text += fmt::format("{}: {} vertices, {} edges; ", comparison.graph, comparison.vertices, comparison.edges);
-  if (comparison.iterations > 0) text += fmt::format("{} iterations a run, ", comparison.iterations);
-  text += medians + "\n\n" + report::to_text(to_table(comparison)) + "\n";
+  return fmt::format(
+      "{}: {} vertices, {} edges; {}medians of {} run{}", comparison.graph, comparison.vertices,
+      comparison.edges,
+      comparison.iterations > 0 ? fmt::format("{} iterations a run, ", comparison.iterations) : "", runs,
+      runs == 1 ? "" : "s");
+}
+
+std::string to_text(const Comparison& comparison) {
+  std::string text = comparison.kernel == "pagerank" ? "" : comparison.kernel_words() + ", ";
+  text += fmt::format("{} [min to max]\n\n{}\n", summary(comparison), report::to_text(to_table(comparison)));
   if (const auto tables = side_by_side(comparison); !tables.empty()) {
     text += fmt::format("{}\n\n", kCellsSay);
-    for (const Beside& one : tables) text += to_text(one);
+    for (const Beside& one : tables) text += fmt::format("{}\n{}\n", one.name(), report::to_text(one.table));
   }
   for (const auto& line : headlines(comparison)) text += line + "\n";
   if (comparison.dense())
@@ -117,23 +131,7 @@ std::string to_json(const Comparison& comparison) {
   EDGEWIRE_ADD_FIELDS(json, comparison, kernel, kernel_options, graph, vertices, edges, cores, local_hosts,
                       iterations);
   auto& rows = json["rows"] = Json::array();
-  for (const CompareRow& row : comparison.rows) {
-    const Cell& cell = row.cell;
-    auto& one = rows.emplace_back();
-    EDGEWIRE_ADD_FIELDS(one, cell, processes, workers, transport);
-    one["ownership"] = cell.processes == 1 ? "none" : cell.ownership;
-    one["strategy"] = cell.strategy_name();
-    one["rate"] = cell.link.rate;
-    if (!cell.link.interface.empty()) one["interface"] = cell.link.interface;
-    one["runs"] = row.runs;
-    add_seconds(one, comparison.dense() ? "per_iteration" : "kernel", row.seconds);
-    add_seconds(one, "total", row.seconds_total);
-    EDGEWIRE_ADD_FIELDS(one, row, payload_bytes, wire_bytes);
-    if (comparison.dense())
-      add_prediction(one, row);
-    else
-      add_records(one, row, comparison.has_bounds);
-  }
+  for (const CompareRow& row : comparison.rows) rows.push_back(json_of(comparison, row));
   if (comparison.dense()) json["median_prediction_error"] = comparison.median_prediction_error();
   json["headlines"] = headlines(comparison);
   json["notes"] = comparison.notes;
@@ -144,33 +142,29 @@ std::string to_json(const Comparison& comparison) {
 }
 
 std::string to_csv(const Comparison& comparison) {
-  std::string text =
-      comparison.dense()
-          ? "graph,processes,workers,transport,strategy,rate,interface,runs,seconds_per_iteration,"
-            "seconds_per_iteration_min,seconds_per_iteration_max,seconds_total,payload_bytes,wire_bytes,"
-            "bound_"
-            "seconds,predicted_seconds,prediction_error,limited_by,ownership\n"
-          : "graph,processes,workers,transport,strategy,rate,interface,runs,seconds_kernel,"
-            "seconds_kernel_min,seconds_kernel_max,seconds_total,payload_bytes,wire_bytes,record_bytes,bound_"
-            "record_bytes,"
-            "exactness,bound_seconds,ownership\n";
-  const auto out = std::back_inserter(text);
+  const std::string time = comparison.dense() ? "seconds_per_iteration" : "seconds_kernel";
+  std::vector<std::string> columns{
+      "graph", "processes", "workers",     "transport",   "strategy",      "rate",          "interface",
+      "runs",  time,        time + "_min", time + "_max", "seconds_total", "payload_bytes", "wire_bytes"};
+  if (comparison.dense())
+    columns.insert(columns.end(), {"bound_seconds", "predicted_seconds", "prediction_error", "limited_by"});
+  else
+    columns.insert(columns.end(), {"record_bytes", "bound_record_bytes", "exactness", "bound_seconds"});
+  columns.emplace_back("ownership");
+  std::string text = fmt::format("{}\n", fmt::join(columns, ","));
   for (const CompareRow& row : comparison.rows) {
-    const Cell& cell = row.cell;
-    const auto& time = row.seconds;
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{},", report::csv_quoted(comparison.graph),
-                   cell.processes, cell.workers, cell.transport, cell.strategy_name(), cell.link.rate,
-                   report::csv_quoted(cell.link.interface), row.runs, time.median, time.min, time.max,
-                   row.seconds_total.median, row.payload_bytes, row.wire_bytes);
-    if (comparison.dense())
-      fmt::format_to(out, "{},{},{},{}", row.bound_seconds, row.predicted_seconds, row.prediction_error(),
-                     to_name(row.limited_by));
-    else if (comparison.has_bounds)
-      fmt::format_to(out, "{},{},{},{}", row.record_bytes, row.bound_record_bytes, to_name(row.exactness),
-                     row.bound_seconds);
-    else
-      fmt::format_to(out, "{},,,", row.record_bytes);
-    fmt::format_to(out, ",{}\n", report::csv_quoted(cell.processes == 1 ? "none" : cell.ownership));
+    Json one = json_of(comparison, row);
+    one["graph"] = comparison.graph;
+    one["interface"] = row.cell.link.interface;
+    for (const std::string& column : columns) {
+      const bool any_text = column == "graph" || column == "interface" || column == "ownership";
+      const Json& value = one[column];  // null where nobody counts
+      if (value.is_string())
+        text += any_text ? report::csv_quoted(value.get<std::string>()) : value.get<std::string>();
+      if (value.is_number_float()) text += fmt::format("{}", value.get<double>());
+      if (value.is_number_integer()) text += value.dump();
+      text += column == columns.back() ? '\n' : ',';
+    }
   }
   return text;
 }

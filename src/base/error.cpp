@@ -81,7 +81,7 @@ void say(const std::string& text) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void be_quiet() noexcept { quiet.store(true, std::memory_order_relaxed); }
+void be_quiet(bool is_quiet) noexcept { quiet.store(is_quiet, std::memory_order_relaxed); }
 bool is_quiet() noexcept { return quiet.load(std::memory_order_relaxed); }
 
 void say_failure(const std::string& line) { say("edgewire: " + line + "\n"); }

@@ -5,8 +5,8 @@
 
 namespace edgewire {
 
-/// Lets note() say nothing from now on, in this process and in those that it forks.
-void be_quiet() noexcept;
+/// Lets note() say nothing from now on, or all again, in this process and in those that it forks.
+void be_quiet(bool quiet = true) noexcept;
 bool is_quiet() noexcept;
 
 /// Says on stderr why the program, or a process of its job, fails: in one line as note() does, but always.

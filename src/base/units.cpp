@@ -42,4 +42,11 @@ std::string readable_count(double count) {
   return in_units(count, kUnits, 1000);
 }
 
+std::string list_of(const std::vector<std::string>& names, const char* last) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
+  return list;
+}
+
 }  // namespace edgewire

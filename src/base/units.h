@@ -1,8 +1,9 @@
-// This file says amounts as people read them: with four digits, and in the unit that shows them.
+// This file says amounts as people read them, with four digits and in the unit that shows them; and lists.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace edgewire {
 
@@ -14,5 +15,7 @@ std::string readable_memory(std::uint64_t bytes);
 std::string readable_seconds(double seconds);
 /// Returns a text such as "85.21 M". The caller adds the name of what is counted.
 std::string readable_count(double count);
+/// Returns "a, b or c". `last`: the text before the last name.
+std::string list_of(const std::vector<std::string>& names, const char* last = " or ");
 
 }  // namespace edgewire

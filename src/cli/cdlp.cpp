@@ -25,6 +25,9 @@ void add_cdlp(CLI::App& app) {
        kLabelsOutput, "find the labels again, one vertex after another, and exit with 1 when one differs",
        "largest communities, by label and number of vertices"});
   settings->job.add_checkpoint_options(*command, "label", "iteration");
+  settings->job.set_iterations = [&asked = settings->asked](int iterations) {
+    asked.iterations = static_cast<std::uint32_t>(iterations);
+  };
   command->callback([settings] {
     run_kernel(settings->job, [settings](const Graph&) { return runs::make_cdlp(settings->asked); });
   });

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "base/quiet.h"
 #include "bounds/bound.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -18,10 +20,12 @@
 #include "cli/job_options.h"
 #include "cli/kernel_options.h"
 #include "cli/option.h"
+#include "cli/program.h"
 #include "dense/plan/volume.h"
 #include "edgewire/graph.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
+#include "launch/local_hosts.h"
 #include "options/jobs.h"
 #include "options/kernels.h"
 #include "options/measures.h"
@@ -32,13 +36,19 @@ namespace edgewire::cli {
 
 namespace {
 
-/// What the runs have in common, and what is compared, as it is typed.
+/// What is compared, as it is typed, and where the runs are.
 struct CompareArguments : perf::CompareSettings {
-  std::string processes, rates, interfaces;
+  launch::StartOptions launch;
   Reading reading;
+  std::string processes, rates, interfaces;
   std::string workers = "1", transports = "tcp", strategies = "worker,process,slots,cover";
   std::string ownership = "hash";
+  Layout layout = Layout::automatic;
+  Wire wire = Wire::f32;
+  int repeat = 3;
   std::string html_path, json_path, csv_path;
+
+  bool local() const { return launch.hosts_file.empty(); }
 };
 
 /// Returns the file that a word of the kernel's options may name: @FILE, --option=FILE or FILE.
@@ -61,46 +71,39 @@ std::string rate_of(const std::string& interface) {
 }
 
 std::vector<perf::Matrix::Link> links_of(const CompareArguments& arguments) {
-  std::vector<perf::Matrix::Link> links;
-  std::vector<std::string> rates;
+  std::vector<std::string> rates, interfaces;
   if (!arguments.rates.empty()) rates = split(arguments.rates, "--rate");
-  if (arguments.interfaces.empty()) {
-    if (rates.empty()) rates = {"1G", "10G"};
-    if (!arguments.local() && rates.size() > 1)
-      throw UsageError(
-          "--rate: the links of a host list are what they are: give one rate, or one for each --interface");
-    for (const auto& rate : rates) links.push_back({rate, plan::line_rate_bits(rate), {}});
-    return links;
-  }
-  if (arguments.local()) throw UsageError("--interface is for a host list (--hosts)");
-  const auto interfaces = split(arguments.interfaces, "--interface");
-  if (!rates.empty() && rates.size() != interfaces.size())
+  if (!arguments.interfaces.empty()) interfaces = split(arguments.interfaces, "--interface");
+  if (arguments.local() && !interfaces.empty()) throw UsageError("--interface is for a host list (--hosts)");
+  if (interfaces.empty() && rates.empty()) rates = {"1G", "10G"};
+  if (interfaces.empty() && !arguments.local() && rates.size() > 1)
+    throw UsageError(
+        "--rate: the links of a host list are what they are: give one rate, or one for each --interface");
+  if (!interfaces.empty() && !rates.empty() && rates.size() != interfaces.size())
     throw UsageError(fmt::format("--rate: {} rates for {} interfaces", rates.size(), interfaces.size()));
-  for (std::size_t i = 0; i < interfaces.size(); ++i) {
-    const std::string rate = rates.empty() ? rate_of(interfaces[i]) : rates[i];
-    links.push_back({rate, plan::line_rate_bits(rate), interfaces[i]});
-  }
+  if (rates.empty()) std::ranges::transform(interfaces, std::back_inserter(rates), rate_of);
+  interfaces.resize(rates.size());
+  std::vector<perf::Matrix::Link> links;
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    links.push_back({rates[i], plan::line_rate_bits(rates[i]), interfaces[i]});
   return links;
 }
 
 std::vector<int> processes_of(const CompareArguments& arguments) {
+  const std::string& file = arguments.launch.hosts_file;
+  const int hosts = arguments.local() ? 0 : static_cast<int>(launch::read_hosts(file, 1).size());
   std::vector<int> processes;
-  if (arguments.local()) {
-    const std::string list = arguments.processes.empty() ? "1,2" : arguments.processes;
-    for (const auto& item : split(list, "--processes"))
-      processes.push_back(whole_number(item, 1, 250, "--processes"));
-  } else {
-    const auto hosts = static_cast<int>(launch::read_hosts(arguments.hosts_path, 1).size());
-    processes = {hosts};
-    if (!arguments.processes.empty()) {
-      for (const auto& item : split(arguments.processes, "--processes")) {
-        if (const int p = whole_number(item, 1, 4096, "--processes"); p != 1 && p != hosts)
-          throw UsageError(fmt::format("--processes {}: {} lists {} hosts; a comparison runs on all of them",
-                                       p, arguments.hosts_path, hosts));
-      }
+  if (hosts > 0) processes = {hosts};
+  if (hosts == 0 && arguments.processes.empty()) processes = {1, 2};
+  if (!arguments.processes.empty())
+    for (const auto& item : split(arguments.processes, "--processes")) {
+      const int p = whole_number(item, 1, hosts > 0 ? 4096 : launch::kMaxLocalHosts, "--processes");
+      if (hosts > 0 && p != 1 && p != hosts)
+        throw UsageError(fmt::format("--processes {}: {} lists {} hosts; a comparison runs on all of them", p,
+                                     file, hosts));
+      if (hosts == 0) processes.push_back(p);
     }
-  }
-  if (std::all_of(processes.begin(), processes.end(), [](int p) { return p == 1; }))
+  if (std::ranges::all_of(processes, [](int p) { return p == 1; }))
     throw UsageError("--processes: nothing to compare with one process; say 2 or more");
   return processes;
 }
@@ -117,11 +120,12 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   for (const auto& item : split(arguments.workers, "--workers"))
     matrix.workers.push_back(whole_number(item, 1, 1024, "--workers"));
   matrix.transports = split(arguments.transports, "--transport");
-  if (kernels::descriptor_of(arguments.kernel).dense)
+  for (const auto& transport : matrix.transports) check_word(opt::transport, transport);
+  if (arguments.dense())
     for (const auto& item : split(arguments.strategies, "--strategy"))
       matrix.strategies.push_back(plan::strategy_from(item));
   matrix.links = links_of(arguments);
-  matrix.loopback = arguments.local() && kernels::descriptor_of(arguments.kernel).dense;
+  matrix.loopback = arguments.local() && arguments.dense();
   matrix.ownerships = split(arguments.ownership, "--ownership");
   bounds::check_ownerships(matrix.ownerships, several(matrix.processes), true);
   const auto cells = perf::cells_of(matrix);
@@ -135,14 +139,10 @@ constexpr std::array kOfCompare{
     std::pair{"--launcher", "compare starts the processes"},
     std::pair{"--local-hosts", "compare does so without a host list"},
     std::pair{"--start-timeout", "compare gives its runs ten minutes"},
-    std::pair{"--output-parts", "compare keeps no results"},
-    std::pair{"--checkpoint", "compare keeps no results"},
-    std::pair{"--every", "compare keeps no results"},
+    std::pair{"--output-parts --checkpoint --every", "compare keeps no results"},
     std::pair{"--resume", "compare starts each run anew"},
-    std::pair{"--verbose", "compare shows no reports of runs"},
-    std::pair{"-v", "compare shows no reports of runs"},
-    std::pair{"--profile-page", "each run would write over that of the one before"},
-    std::pair{"--trace", "each run would write over that of the one before"},
+    std::pair{"--verbose -v", "compare shows no reports of runs"},
+    std::pair{"--profile-page --trace", "each run would write over that of the one before"},
     std::pair{"--direction", "compare follows edges as the file has them"},
 };
 
@@ -159,55 +159,77 @@ void check_kernel_options(const CLI::App& command, const CompareArguments& argum
     const std::string name = word[1] == '-' ? word.substr(0, word.find('=')) : word.substr(0, 2);
     if (command.get_option_no_throw(name) != nullptr)
       throw UsageError(fmt::format("{} is an option of compare, for all runs: write it before --", name));
-    for (const auto& [option, why] : kOfCompare)
-      if (name == option) throw UsageError(fmt::format("{}: {}: leave it out behind --", name, why));
+    for (const auto& [names, why] : kOfCompare)
+      if (options::has_word(names, name))
+        throw UsageError(fmt::format("{}: {}: leave it out behind --", name, why));
   }
 }
 
-/// Throws UsageError where the kernel needs the names of vertices, which the runs would not find.
-void refuse_names(const CompareArguments& arguments) {
-  const std::string& kernel = arguments.kernel;
-  if (kernel != "ppr" && kernel != "spmv" && !kernels::descriptor_of(kernel).has_source) return;
-  throw UsageError(
-      fmt::format("{0}: the runs would not find the names of vertices: `edgewire convert {0} --labels "
-                  "-o g.ew`, and compare with g.ew",
-                  arguments.graph));
+/// Throws UsageError for options of compare that the kernel does not have.
+void check_kernel(const CLI::App& command, const CLI::App& of_kernel, const CompareArguments& arguments) {
+  for (const char* option : {"--strategy", "--layout", "--wire", "--iterations"})
+    if (command.count(option) > 0 && of_kernel.get_option_no_throw(option) == nullptr)
+      throw UsageError(fmt::format("{}: {} has no such option: leave it out", option, arguments.kernel));
+  if (!arguments.dense())
+    kernels::check_frontier_ownerships(arguments.kernel, split(arguments.ownership, "--ownership"));
 }
 
-/// Throws UsageError for options that the kernel does not have.
-void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
-  const std::string& kernel = arguments.kernel;
-  const auto refuse = [&](const char* option, const std::string& owners) {
-    if (command.count(option) > 0)
-      throw UsageError(fmt::format("{} is of --kernel {}, not of {}: leave it out", option, owners, kernel));
+/// Sets what a cell wants of a run.
+void set(KernelOptions& asked, const CompareArguments& arguments, const perf::Cell& cell, int iterations) {
+  const bool several = cell.processes > 1;
+  launch::StartOptions& launch = asked.launch;
+  launch.processes = cell.processes;
+  launch.join_launcher = several && !arguments.local();
+  asked.process_asked.workers = cell.workers;
+  asked.common.layout = arguments.layout;
+  if (asked.set_iterations) asked.set_iterations(iterations);
+  if (!several) unsetenv("EDGEWIRE_HOSTS");  // they are of the other runs
+  if (!several) return;
+  asked.process_asked.transport = cell.transport;
+  asked.common.ownership = cell.ownership;
+  asked.common.wire = arguments.wire;
+  if (cell.strategy) asked.common.strategy = meant_by<Strategy>(opt::strategy, cell.strategy_name());
+  launch.local_hosts = arguments.local() && !cell.loopback();
+  if (launch.local_hosts) launch.link_bits_per_s = cell.link.bits_per_s;
+  if (arguments.local()) return;
+  const launch::StartOptions& list = arguments.launch;
+  launch.hosts_file = list.hosts_file;
+  launch.rank = list.rank;
+  launch.secret_file = list.secret_file;
+  launch.port = list.port;
+  launch.interface = cell.link.interface;
+  launch.start_timeout_s = 600;  // others may still be at a run that this host is through with
+  launch.alike.insert(launch.alike.begin(), list.alike.begin(), list.alike.end());
+}
+
+/// Makes the runs. Returns nothing where another rank has the results.
+std::optional<perf::Comparison> compare(const CompareArguments& arguments, const perf::Matrix& matrix,
+                                        KernelOptions& asked, const MakeKernel& make) {
+  const auto graph = open_graph(arguments.graph, arguments.reading);
+  bounds::check_partition_files(matrix.ownerships, several(matrix.processes), graph.file.vertices());
+  make(graph.file);  // says before the first run what is wrong
+  const auto run_cell = [&](const perf::Cell& cell, int iterations, const perf::TakeReport& take) {
+    return status_of([&] {  // of a child: the next run finds the options as they were
+      be_quiet(false);      // its notes are those of the comparison
+      asked.take_report = take;
+      set(asked, arguments, cell, iterations);
+      asked.check();
+      run_on(graph, asked, make);
+    });
   };
-  if (arguments.reading.labels) refuse_names(arguments);
-  if (kernel != "pagerank") refuse("--wire", "pagerank");
-  const kernels::Descriptor& known = kernels::descriptor_of(kernel);
-  if (known.dense) return;
-  for (const char* option : {"--strategy", "--layout"})
-    refuse(option, kernels_with(&kernels::Descriptor::dense));
-  if (!known.has_iterations) refuse("--iterations", kernels_with(&kernels::Descriptor::has_iterations));
-  kernels::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
-}
-
-/// Runs the comparison. Returns nothing where another rank has the results.
-std::optional<perf::Comparison> compare(const perf::CompareSettings& settings, const perf::Matrix& matrix,
-                                        const Graph& graph) {
+  perf::CompareRuns runs(arguments, matrix, graph.file, run_cell);
   try {
-    perf::CompareRuns runs(settings, matrix, graph);
-    if (!runs.run()) return {};
-    return runs.result();
+    if (!runs.run(arguments.repeat)) return {};
   } catch (const perf::RunFailed& failed) {
     throw CLI::RuntimeError(failed.status);
   }
+  return runs.result();
 }
 
-void run(CompareArguments& arguments) {
-  const int on_stdout =
-      (arguments.html_path == "-") + (arguments.json_path == "-") + (arguments.csv_path == "-");
-  for (const auto& path : {arguments.html_path, arguments.json_path, arguments.csv_path})
-    check_writable(path);
+/// Compares a kernel, and writes what it found.
+void run(const CompareArguments& arguments, KernelOptions& asked, const MakeKernel& make) {
+  const auto outputs = {arguments.html_path, arguments.json_path, arguments.csv_path};
+  std::ranges::for_each(outputs, check_writable);
   const perf::Matrix matrix = matrix_of(arguments);
   // Each copy would compare on its own, all at once.
   if (const auto launcher = launch::find_launcher(); launcher && arguments.local())
@@ -218,16 +240,12 @@ void run(CompareArguments& arguments) {
     throw Error(
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
-  const auto graph = open_graph(arguments.graph, arguments.reading);  // converted once for all runs
-  if (graph.names_lost) refuse_names(arguments);
-  arguments.graph_path = graph.path_for_others;
-  bounds::check_partition_files(matrix.ownerships, several(matrix.processes), graph.file.vertices());
-  const auto comparison = compare(arguments, matrix, graph.file);
+  const auto comparison = compare(arguments, matrix, asked, make);
   if (!comparison) return;
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(*comparison));
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(*comparison));
   if (!arguments.html_path.empty()) write_whole(arguments.html_path, perf::to_html(*comparison));
-  if (on_stdout == 0) show(perf::to_text(*comparison));
+  if (std::ranges::count(outputs, "-") == 0) show(perf::to_text(*comparison));
 }
 
 }  // namespace
@@ -244,8 +262,8 @@ void add_compare(CLI::App& app) {
       "and no predictions.");
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
+  a.iterations = 20;
   add_graph_input(*command, a.graph, a.reading);
-  a.reading.keeps_names = false;  // which every run would look for
   add_kernel_name(*command, a.kernel, "what is run");
   add(*command, opt::bound_processes, a.processes,
       "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
@@ -261,15 +279,17 @@ void add_compare(CLI::App& app) {
             "who owns a vertex, or (hilbert, grid) an edge: several with commas between them, partition "
             "files, too, {} in the name standing for the number of processes"),
         [&a](const std::string& list) { return partition_files_of(list, several(processes_of(a))); });
-  add(*command, opt::compared_layout, a.layout, fmt::format("of {}: order of a process's vertices", dense));
-  add(*command, opt::compared_wire, a.encoding);
+  add_choice(*command, opt::layout, a.layout, {Layout::automatic, Layout::given, Layout::degree},
+             fmt::format("of {}: order of a process's vertices", dense));
+  add_choice(*command, opt::wire, a.wire, {Wire::f32, Wire::bf16, Wire::f16, Wire::u16},
+             "pagerank: how values travel");
   add(*command, opt::compare_repeat, a.repeat);
   add(*command, opt::iterations, a.iterations,
       "of each run of " + kernels_with(&kernels::Descriptor::has_iterations));
-  reads(add(*command, opt::hosts, a.hosts_path)->envname("EDGEWIRE_HOSTS"));
-  add(*command, opt::rank, a.rank);
-  reads(add(*command, opt::secret_file, a.secret_path), itself, "EDGEWIRE_SECRET_FILE");
-  add(*command, opt::port, a.port);
+  reads(add(*command, opt::hosts, a.launch.hosts_file)->envname("EDGEWIRE_HOSTS"));
+  add(*command, opt::rank, a.launch.rank);
+  reads(add(*command, opt::secret_file, a.launch.secret_file), itself, "EDGEWIRE_SECRET_FILE");
+  add(*command, opt::port, a.launch.port);
   writes(add(*command, opt::output, a.html_path, "write a page with tables and charts (HTML)"), Form::text);
   add_report_options(*command, a.json_path, "rows");
   writes(add(*command, opt::csv, a.csv_path), Form::text);
@@ -277,9 +297,17 @@ void add_compare(CLI::App& app) {
                             "behind --: options of the kernel, as --source 5; they are passed on"),
         files_in);
   command->callback([arguments, command] {
-    check_kernel(*command, *arguments);
-    check_kernel_options(*command, *arguments);
-    run(*arguments);
+    auto& asked = *arguments;
+    check_kernel_options(*command, asked);
+    asked.local_hosts = asked.local();
+    asked.launch.alike = alike(*command);
+    std::vector<std::string> words{asked.kernel, asked.graph};
+    words.insert(words.end(), asked.kernel_options.begin(), asked.kernel_options.end());
+    run_words(words, [&](KernelOptions& of_kernel, const MakeKernel& make) {
+      check_kernel(*command, *of_kernel.owner, asked);
+      if (!of_kernel.set_iterations) asked.iterations = 0;
+      run(asked, of_kernel, make);
+    });
   });
 }
 

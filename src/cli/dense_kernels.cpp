@@ -27,6 +27,7 @@ struct RankSettings : DenseSettings {
   void add_rank_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
     add(command, opt::rank_iterations, asked.iterations)->default_str("20");
+    set_iterations = [this](int iterations) { asked.iterations = iterations; };
     add(command, opt::damping, asked.damping);
     add(command, opt::tolerance, asked.tolerance);
     add(command, opt::weighted, asked.weighted);
@@ -113,6 +114,7 @@ void add_spmv(CLI::App& app) {
   command->option_defaults()->group("Kernel");
   add(*command, opt::iterations, settings->asked.iterations,
       "multiply this many times: x becomes y each time");
+  settings->set_iterations = [&asked = settings->asked](int iterations) { asked.iterations = iterations; };
   reads(add(*command, opt::x, settings->x_path));
   add_dense_options(*command, *settings, "value", "vertices of the largest absolute values");
   command->callback([settings] {

@@ -143,10 +143,10 @@ Conversion convert_for_this_run(const std::string& path, const Reading& reading,
                                                              : graph::reads_in_memory(path, reading));
     if (!in_memory) return convert_in(memory_bytes, path, options, folder, summary);
     auto file = OutputFile::nameless(folder);
-    auto names = reading.keeps_names ? OutputFile::nameless(folder) : nullptr;
+    auto names = OutputFile::nameless(folder);
     options.table = names.get();
     auto graph = convert_to_temporary(path, *file, options, summary);
-    if (names && graph.labelled()) graph.set_table(names->path_for_others());
+    if (graph.labelled()) graph.set_table(names->path_for_others());
     return {std::move(file), std::move(names), std::move(graph)};
   } catch (const Error& error) {
     const std::string text = error.what();
@@ -164,7 +164,7 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
   if (is_ours && (reading.labels || !reading.columns.empty()))
     throw UsageError(fmt::format("{}: a graph file (.ew) has its names already: leave out {}", path,
                                  reading.labels ? "--labels" : "--columns"));
-  if (is_ours) return {Graph::open(path), {}, path, nullptr, nullptr, false};
+  if (is_ours) return {Graph::open(path), {}, nullptr, nullptr};
   if (const auto launcher = launch::find_launcher(); path == "-" && launcher)
     throw UsageError(
         fmt::format("-: under {} only one process gets stdin: convert it before (edgewire convert - -o g.ew)",
@@ -181,9 +181,7 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
       : summary.third_is_weight ? "; third column taken as weight"
                                 : "",
       summary.compacted ? "; ids are sparse: only vertices with edges are kept" : ""));
-  const std::string path_for_others = converted->path_for_others();
-  const bool lost = summary.named && !graph.labelled();
-  return {std::move(graph), seconds, path_for_others, std::move(converted), std::move(names), lost};
+  return {std::move(graph), seconds, std::move(converted), std::move(names)};
 }
 
 OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,

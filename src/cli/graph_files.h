@@ -31,8 +31,6 @@ void note_doubtful_weights(const std::string& input);
 
 /// The way to read a graph in another format, with the same options in all commands that read graphs.
 struct Reading : graph::ConvertOptions {
-  bool keeps_names = true;  ///< whether results show the names of vertices
-
   Reading();
   void add_to(CLI::App& command);
 };
@@ -44,10 +42,8 @@ void add_graph_input(CLI::App& command, std::string& path, Reading& reading);
 struct OpenGraph {
   Graph file;
   std::optional<double> seconds_convert;  ///< time of converting, where the input was in another format
-  std::string path_for_others;  ///< path by which other processes can open it, as long as this lives
   std::unique_ptr<OutputFile> converted;
   std::unique_ptr<OutputFile> names;  ///< names of the vertices, where the input may have some
-  bool names_lost = false;  ///< whether its vertices have names that Reading::keeps_names leaves out
 };
 
 /// Opens a graph file (.ew), or converts a file in another format, with a line on stderr. The converted file

@@ -44,7 +44,7 @@ struct KernelOptions : JobOptions {
   KernelOptions(const KernelOptions&) = delete;
   KernelOptions& operator=(const KernelOptions&) = delete;
 
-  const CLI::App* owner = nullptr;  ///< command that has these options, if it may run several times
+  const CLI::App* owner = nullptr;  ///< command that has these options
   /// Call of the kernel in Python, by default under its name here; empty: there is none.
   std::string python_call{};
   std::string graph_path;
@@ -59,6 +59,10 @@ struct KernelOptions : JobOptions {
   bool verbose = false;              ///< whether to show all of the report
   runs::CheckpointOptions checkpoints{};
   std::string checkpoint_step{};  ///< unit that `checkpoints` counts, such as "iteration"
+  std::function<void(int)>
+      set_iterations{};  ///< sets the iterations of the kernel; null: it has no such option
+  /// Gets the report of the run at rank 0, instead of stdout; or null.
+  std::function<void(const report::RunReport&)> take_report{};
 
   /// Adds the graph, the options of the job, and the rule of weights, which is the same for all kernels.
   void add_to(CLI::App& command);
@@ -98,10 +102,15 @@ struct KernelOptions : JobOptions {
   runs::Tools tools() const;
 };
 
-/// Runs the job and returns when all processes have ended. `make`: checks the options and makes the kernel,
-/// which all processes inherit; so a fault is reported once. Throws Error or UsageError.
-void run_kernel(const KernelOptions& options,
-                const std::function<std::unique_ptr<runs::Kernel>(const Graph&)>& make);
+/// Checks the options of a kernel and makes it. Throws Error or UsageError.
+using MakeKernel = std::function<std::unique_ptr<runs::Kernel>(const Graph&)>;
+
+/// Does the work of a command, and returns when all processes have ended: run_on() with its graph, or
+/// Program::take_kernel instead. All processes inherit the kernel, so a fault is reported once. Throws Error
+/// or UsageError.
+void run_kernel(KernelOptions& options, const MakeKernel& make);
+/// Runs the job on a graph that is open, after check(). Throws the same.
+void run_on(const OpenGraph& opened, const KernelOptions& options, const MakeKernel& make);
 
 /// Returns the names of the kernels that have it: "bfs, sssp and bc".
 std::string kernels_with(bool kernels::Descriptor::*property);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/nearest.h"
+#include "base/units.h"
 #include "cli/suggest.h"
 #include "dense/plan/volume.h"
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,10 +8,8 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
-#include "cli/help.h"
 #include "cli/option.h"
 #include "cli/program.h"
-#include "cli/suggest.h"
 #include "options/jobs.h"
 #include "options/kernels.h"
 
@@ -28,17 +25,10 @@ struct ProfileArguments {
   bool quiet = false;
 };
 
-/// Returns the commands that can be profiled.
-std::vector<Command> profiled() {
-  std::vector<Command> found;
-  std::ranges::copy_if(commands(), std::back_inserter(found),
-                       [](const Command& one) { return one.kind != Kind::plain; });
-  return found;
-}
-
 std::vector<std::string> profiled_names() {
   std::vector<std::string> names;
-  for (const Command& one : profiled()) names.push_back(one.path);
+  for (const Command& one : commands())
+    if (one.kind != Kind::plain) names.push_back(one.path);
   return names;
 }
 
@@ -56,9 +46,8 @@ void check_run(const std::vector<std::string>& words) {
 
 /// Returns the command line with the options of this command. A page among the run's own options is a page,
 /// too: no run writes HTML itself.
-std::vector<std::string> run_words(const ProfileArguments& arguments) {
+std::vector<std::string> words_of(const ProfileArguments& arguments) {
   auto words = arguments.words;
-
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if ((words[i] == "-o" || words[i] == "--output") && is_page(words[i + 1])) words[i] = "--profile-page";
   }
@@ -71,25 +60,6 @@ std::vector<std::string> run_words(const ProfileArguments& arguments) {
   add("--sample-interval", arguments.sample_interval);
   if (arguments.quiet) words.emplace_back("--quiet");
   return words;
-}
-
-void run(const std::vector<std::string>& words) {
-  Program app("the run to be profiled");
-  app.formatter(std::make_shared<Help>());
-  app.require_subcommand(1);
-  for (const Command& one : profiled()) one.add(app);
-  add_version(app);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help);
-  } catch (const CLI::Success&) {
-    throw;
-  } catch (const CLI::RuntimeError&) {
-    throw;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(usage_line(app, error));
-  }
 }
 
 }  // namespace
@@ -111,7 +81,7 @@ void add_profile(CLI::App& app) {
         throw UsageError(fmt::format(
             "profile has no option {}: a run and its options stand behind --, as in {}", word, kExample));
     check_run(arguments->words);
-    run(run_words(*arguments));
+    run_words(words_of(*arguments));
   });
 }
 

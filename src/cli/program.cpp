@@ -3,13 +3,19 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "base/error.h"
+#include "base/quiet.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
 #include "edgewire/graph.h"
 #include "edgewire/numbering.h"
 
@@ -63,6 +69,45 @@ void hand_over_other_ids(std::span<const std::string> files) {
     const std::string why = run_other(words);
     throw Error(fmt::format("{}: its vertex ids have {} bits, which {} reads, and {}", path, kOtherBits,
                             kOther, why));
+  }
+}
+
+void run_words(std::vector<std::string> words, TakeKernel take_kernel) {
+  Program app("the run behind --");
+  app.take_kernel = std::move(take_kernel);
+  app.formatter(std::make_shared<Help>());
+  app.require_subcommand(1);
+  for (const Command& one : commands())
+    if (one.kind != Kind::plain) one.add(app);
+  add_version(app);
+  std::ranges::reverse(words);  // as CLI11 wants them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help);
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::RuntimeError&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(usage_line(app, error));
+  }
+}
+
+int status_of(const std::function<void()>& work) {
+  try {
+    work();
+    return 0;
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const OutputClosed&) {
+    return kOutputClosedStatus;
+  } catch (const UsageError& error) {
+    say_failure(error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    say_failure(line_of(error));
+    return 1;
   }
 }
 

@@ -77,27 +77,19 @@ int run_command_line(int argc, char** argv, const std::vector<OwnKernel>& kernel
       "the network allows. edgewire help COMMAND explains a command."};
   app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);
-  try {
+  return status_of([&] {
     std::vector<Command> own;
     for (const auto& one : kernels) own.push_back(command_of(one));
     add_commands(app, std::move(own));
     topology::settle_in_shell();
-    run(app, argc, argv);
-    return 0;
-  } catch (const CLI::RuntimeError& error) {
-    return error.get_exit_code();
-  } catch (const CLI::ParseError& error) {
-    say_failure(usage_line(app, error));
-    return 2;
-  } catch (const OutputClosed&) {
-    return kOutputClosedStatus;
-  } catch (const UsageError& error) {
-    say_failure(error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    say_failure(line_of(error));
-    return 1;
-  }
+    try {
+      run(app, argc, argv);
+    } catch (const CLI::RuntimeError&) {
+      throw;
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(usage_line(app, error));
+    }
+  });
 }
 
 }  // namespace edgewire

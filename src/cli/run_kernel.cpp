@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/kernel_options.h"
+#include "cli/program.h"
 #include "options/kernels.h"
 #include "process/interrupt.h"
 #include "process/job_folder.h"
@@ -75,7 +76,10 @@ void conclude(report::RunReport& report, const OpenGraph& opened, const KernelOp
                       fmt::format("{} of {}{}", report.kernel, asked.graph_path,
                                   kernel.has_tiles() ? ", strategy " + report.strategy : ""));
   if (!asked.json_path.empty()) write_whole(asked.json_path, report.to_json());
-  if (asked.stdout_is_free()) show(report.to_text(asked.verbose));
+  if (asked.take_report)
+    asked.take_report(report);
+  else if (asked.stdout_is_free())
+    show(report.to_text(asked.verbose));
   runs::expect_right(report);
 }
 
@@ -118,12 +122,16 @@ void run_keeping(const KernelOptions& options, const std::function<void(launch::
 
 }  // namespace
 
-void run_kernel(const KernelOptions& options,
-                const std::function<std::unique_ptr<runs::Kernel>(const Graph&)>& make) {
+void run_kernel(KernelOptions& options, const MakeKernel& make) {
+  const auto* const program = dynamic_cast<const Program*>(options.owner->get_parent());
+  if (program != nullptr && program->take_kernel) return program->take_kernel(options, make);
   options.check();
-  const auto opened = open_graph(options.graph_path, options.reading, options.direction,
-                                 options.edge_place.memory_bytes);  // processes inherit the mapping
-  const graph::VertexNames vertex_names(opened.file);               // inherited, too
+  run_on(open_graph(options.graph_path, options.reading, options.direction, options.edge_place.memory_bytes),
+         options, make);
+}
+
+void run_on(const OpenGraph& opened, const KernelOptions& options, const MakeKernel& make) {
+  const graph::VertexNames vertex_names(opened.file);  // processes inherit it, as they do the mapping
   const auto kernel = make(opened.file);
   options.check_job(opened.file, *kernel);
   const auto names = kernel->runs();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/option.h"
@@ -198,13 +199,6 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
 }
 
 }  // namespace
-
-std::string list_of(const std::vector<std::string>& names, const char* last) {
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
-  return list;
-}
 
 std::string did_you_mean(const std::string& name) {
   return name.empty() ? "" : fmt::format("did you mean {}?", name);

@@ -2,12 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <vector>
 
 namespace edgewire::cli {
 
-/// Returns "a, b or c". `last`: the text before the last name.
-std::string list_of(const std::vector<std::string>& names, const char* last = " or ");
 /// Returns "did you mean NAME?", or an empty text for none.
 std::string did_you_mean(const std::string& name);
 

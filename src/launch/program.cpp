@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 
@@ -174,6 +175,47 @@ void talk(FileDescriptor input_end, std::string_view input, FileDescriptor& outp
   }
 }
 
+/// Tells the parent why a child cannot begin. Returns the status of its end.
+int tell(const FileDescriptor& trouble, int cause) {
+  [[maybe_unused]] const ssize_t told = write(trouble.get(), &cause, sizeof cause);
+  return 127;
+}
+
+/// Forks as run_in_child() does. `body` may write why it failed, an errno, to its argument; then this throws
+/// Error.
+ProgramEnd run_forked(const std::string& name, const std::function<int(FileDescriptor& trouble)>& body,
+                      std::string_view input, double stop_timeout_s) {
+  require_process_calls();
+  Pipe in = make_pipe(name), out = make_pipe(name), err = make_pipe(name), trouble = make_pipe(name);
+  Forwarding forwarding;
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) throw Error(fmt::format("cannot start {}: {}", name, reason(errno)));
+  if (pid == 0) {
+    const bool connected = dup2(in.read.get(), STDIN_FILENO) >= 0 &&
+                           dup2(out.write.get(), STDOUT_FILENO) >= 0 &&
+                           dup2(err.write.get(), STDERR_FILENO) >= 0;
+    if (!connected) _exit(tell(trouble.write, errno));
+    for (Pipe* pipe : {&in, &out, &err}) *pipe = {};
+    forwarding.restore();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);
+    _exit(body(trouble.write));
+  }
+  forwarding.start(pid);
+  for (Pipe* pipe : {&out, &err, &trouble}) pipe->write.close();
+  in.read.close();
+  ProgramEnd result;
+  Child child(pid, stop_timeout_s);
+  talk(std::move(in.write), input, out.read, err.read, result, [&] { child.ended(name); });
+  while (!child.ended(name)) poll(nullptr, 0, 1);  // it ends soon: its files are closed
+  int cause = 0;
+  if (read(trouble.read.get(), &cause, sizeof cause) == sizeof cause)
+    throw Error(fmt::format("cannot start {}: {}", name, reason(cause)));
+  result.status = child.status();
+  return result;
+}
+
 }  // namespace
 
 void require_process_calls() {
@@ -193,40 +235,20 @@ std::string ProgramEnd::last_words() const {
 }
 
 ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input, double stop_timeout_s) {
-  require_process_calls();
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  Pipe in = make_pipe(words[0]), out = make_pipe(words[0]), err = make_pipe(words[0]),
-       trouble = make_pipe(words[0]);
-  Forwarding forwarding;
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid < 0) throw Error(fmt::format("cannot start {}: {}", words[0], reason(errno)));
-  if (pid == 0) {
-    const bool connected = dup2(in.read.get(), STDIN_FILENO) >= 0 &&
-                           dup2(out.write.get(), STDOUT_FILENO) >= 0 &&
-                           dup2(err.write.get(), STDERR_FILENO) >= 0;
-    int cause = connected ? 0 : errno;
-    forwarding.restore();
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(1);
-    if (connected) cause = execute(arguments.data());
-    [[maybe_unused]] const ssize_t told = write(trouble.write.get(), &cause, sizeof cause);
-    _exit(127);
-  }
-  forwarding.start(pid);
-  for (Pipe* pipe : {&out, &err, &trouble}) pipe->write.close();
-  in.read.close();
-  ProgramEnd result;
-  Child child(pid, stop_timeout_s);
-  talk(std::move(in.write), input, out.read, err.read, result, [&] { child.ended(words[0]); });
-  while (!child.ended(words[0])) poll(nullptr, 0, 1);  // it ends soon: its files are closed
-  int cause = 0;
-  if (read(trouble.read.get(), &cause, sizeof cause) == sizeof cause)
-    throw Error(fmt::format("cannot start {}: {}", words[0], reason(cause)));
-  result.status = child.status();
-  return result;
+  const auto body = [&](FileDescriptor& trouble) { return tell(trouble, execute(arguments.data())); };
+  return run_forked(words[0], body, input, stop_timeout_s);
+}
+
+ProgramEnd run_in_child(const std::string& name, const std::function<int()>& body) {
+  const auto alone = [&](FileDescriptor& trouble) {
+    trouble.close();  // or else those that the child starts would hold it
+    return body();
+  };
+  std::fflush(nullptr);  // or else the child would print it, too
+  return run_forked(name, alone, {}, kStopTimeoutS);
 }
 
 }  // namespace edgewire::launch

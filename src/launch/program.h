@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,5 +36,8 @@ struct ProgramEnd {
 /// program cannot be started, ProgramStopped when it is stopped for longer than `stop_timeout_s`.
 ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input = {},
                        double stop_timeout_s = kStopTimeoutS);
+/// Does the same with a child of this process, which has no input and calls `body`: that returns its exit
+/// status and throws nothing. No thread may exist. `name`: what messages call it.
+ProgramEnd run_in_child(const std::string& name, const std::function<int()>& body);
 
 }  // namespace edgewire::launch

@@ -17,9 +17,9 @@ inline constexpr Option bound_source{.name = "source"};
 inline constexpr Option bound_iterations{.name = "iterations", .least = 1, .most = 1e6,
     .help = "cdlp: stop after this many iterations"};
 inline constexpr Option bound_processes{.name = "processes", .cpp = "BoundOptions::processes",
-    .python = "processes", .letter = 'p', .help = "numbers of processes, up to 4096"};
+    .python = "processes", .letter = 'p', .scope = Scope::process, .help = "numbers of processes, up to 4096"};
 inline constexpr Option bound_workers{.name = "workers", .cpp = "BoundOptions::workers", .python = "workers",
-    .letter = 'w', .help = "workers (threads) in each process"};
+    .letter = 'w', .scope = Scope::process, .help = "workers (threads) in each process"};
 inline constexpr Option rates{.name = "rate", .cpp = "BoundOptions::rates", .python = "rates",
     .help = "line rates, as 100M, 2.5G"};
 inline constexpr Option ownerships{.name = "ownership", .cpp = "BoundOptions::ownerships",
@@ -49,8 +49,6 @@ inline constexpr Option memory_rate{.name = "memory-rate",
 inline constexpr Option csv{.name = "csv", .scope = Scope::first,
     .help = "write the rows to this file as CSV; - is stdout"};
 inline constexpr Option compared_transports{.name = "transport", .help = "transport between the hosts"};
-inline constexpr Option compared_layout{.name = "layout"};
-inline constexpr Option compared_wire{.name = "wire", .help = "pagerank: how values travel"};
 inline constexpr Option compare_repeat{.name = "repeat", .least = 1, .most = 1000,
     .help = "runs of each combination"};
 

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -63,56 +65,86 @@ TEST_CASE("cells of a kernel without strategies: one for each ownership and link
                                           "2 x 1, tcp, records of ranges, 10G"});
 }
 
-TEST_CASE("the command line of a run has what its kernel knows, and the kernel's own options") {
-  CompareSettings settings;
-  settings.kernel = "bfs";
-  settings.kernel_options = {"--source", "5"};
-  settings.graph_path = "g.ew";
-  const auto cells = cells_of(two_links());
-  const auto has = [](const std::vector<std::string>& words, const std::string& begin) {
-    return std::ranges::any_of(words, [&](const auto& word) { return word.starts_with(begin); });
-  };
-  const auto alone = run_words(cells[0], settings, 20), two = run_words(cells[1], settings, 20);
-  CHECK(std::vector(two.begin() + 1, two.begin() + 6) ==
-        std::vector<std::string>{"bfs", "g.ew", "--processes=2", "--workers=1", "--json=-"});
-  // At the end, where an option without its value takes no other one.
-  CHECK(std::vector(two.end() - 2, two.end()) == std::vector<std::string>{"--source", "5"});
-  for (const char* option : {"--iterations", "--layout", "--strategy", "--wire"})
-    CHECK_FALSE(has(two, option));
-  CHECK(has(two, "--local-hosts"));
-  CHECK(has(two, "--rate=1G"));
-  CHECK_FALSE(has(alone, "--local-hosts"));
-  CHECK(has(alone, "--source"));
+/// A comparison of bfs, whose runs of several processes do what is said.
+struct SaidRuns {
+  explicit SaidRuns(std::function<int(const TakeReport&)> run_of_several)
+      : several(std::move(run_of_several)) {
+    settings.kernel = "bfs";
+    settings.graph = "g.ew";
+  }
+  CompareRuns start() const {
+    return {settings, two_links(), built.graph, [this](const Cell& cell, int, const TakeReport& take) {
+              if (cell.processes > 1) return several(take);
+              take(report_of(1));
+              return 0;
+            }};
+  }
+  static report::RunReport report_of(double seconds) {
+    report::RunReport report;
+    report.has_supersteps = true;
+    report.seconds_kernel = seconds;
+    report.ownership = "ranges";
+    report.options = {{"source", "0"}};
+    return report;
+  }
 
-  settings.kernel = "cdlp";
-  CHECK(has(run_words(cells[1], settings, 20), "--iterations=20"));
-  settings.kernel = "spmv";
-  CHECK(has(run_words(cells[1], settings, 20), "--layout=auto"));
-  CHECK_FALSE(has(run_words(cells[1], settings, 20), "--wire"));
-  settings.kernel = "pagerank";
-  CHECK(has(run_words(cells[1], settings, 20), "--wire=f32"));
-  settings.hosts_path = "list";
-  settings.rank = "1";
-  const auto listed = run_words(cells[1], settings, 20);
-  CHECK(has(listed, "--hosts=list"));
-  CHECK(has(listed, "--rank=1"));
-  CHECK_FALSE(has(listed, "--rate"));
+  CompareSettings settings;
+  graph::BuiltGraph built = path_graph(8);
+  std::function<int(const TakeReport&)> several;
+};
+
+TEST_CASE("a run is a child: its figures and what it says come back, and nothing else") {
+  int runs = 0;  // in this process
+  const SaidRuns said([&](const TakeReport& take) {
+    ++runs;
+    note("a note");
+    take(SaidRuns::report_of(2.5));
+    return 0;
+  });
+  auto comparing = said.start();
+  REQUIRE(comparing.run(2));
+  const Comparison found = comparing.result();
+  CHECK(runs == 0);
+  REQUIRE(found.rows.size() == 3);
+  CHECK(found.rows[0].seconds.median == 1);
+  CHECK(found.rows[2].runs == 2);
+  CHECK(found.rows[2].seconds.median == 2.5);
+  CHECK(found.rows[2].cell.ownership == "ranges");
+  CHECK(found.rows[2].bound_record_bytes > 0);  // of the source that runs reported
+  CHECK(std::ranges::count(found.notes, "a note") == 1);
+}
+
+TEST_CASE("a run that fails ends the comparison with its status, also where a signal has ended it") {
+  const auto status_of = [](const std::function<int()>& run) {
+    const SaidRuns said([&](const TakeReport&) { return run(); });
+    try {
+      said.start().run(1);
+    } catch (const RunFailed& failed) {
+      return failed.status;
+    }
+    return 0;
+  };
+  CHECK(status_of([] { return 2; }) == 2);
+  CHECK(status_of([] { return std::raise(SIGKILL); }) == 128 + SIGKILL);
+}
+
+TEST_CASE("a rank that has no figures has no results") {
+  const SaidRuns said([](const TakeReport&) { return 0; });
+  CHECK_FALSE(said.start().run(1));
 }
 
 TEST_CASE("a run counts by the time of its kernel and the records of all its supersteps") {
-  const nlohmann::json report{
-      {"seconds_total", 3},
-      {"seconds_kernel", 2},
-      {"vertices", 4},
-      {"edges", 8},
-      {"ownership", "hash"},
-      {"wire", "records"},
-      {"iterations", nlohmann::json::array()},
-      {"options", {{"source", "ada"}}},
-      {"supersteps",
-       {{{"record_bytes", 8}, {"payload_bytes_sent", 10}, {"wire_bytes_sent", 100}},
-        {{"record_bytes", 16}, {"payload_bytes_sent", 20}, {"wire_bytes_sent", 200}}}}};
-  const RunFigures figures = figures_from(report.dump());
+  auto report = SaidRuns::report_of(2);
+  report.seconds_total = 3;
+  report.options = {{"source", "ada"}};
+  report.supersteps.resize(2);
+  report.supersteps[0].record_bytes = 8;
+  report.supersteps[0].payload_bytes_sent = 10;
+  report.supersteps[0].wire_bytes_sent = 100;
+  report.supersteps[1].record_bytes = 16;
+  report.supersteps[1].payload_bytes_sent = 20;
+  report.supersteps[1].wire_bytes_sent = 200;
+  const RunFigures figures = figures_from(report);
   CHECK(figures.seconds == 2);
   CHECK(figures.seconds_total == 3);
   CHECK(figures.record_bytes == 24);
