@@ -95,8 +95,10 @@ int start(const StartOptions& given, const std::function<void(Bootstrap&)>& job)
 void run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body) {
   const KeptFailure kept;
   std::exception_ptr thrown;
+  StartOptions own;
+  static_cast<LaunchOptions&>(own) = options;
   const int status = start(
-      {options}, !body ? body : [&](Bootstrap& bootstrap) {
+      own, !body ? body : [&](Bootstrap& bootstrap) {
         try {
           body(bootstrap);
         } catch (...) {
