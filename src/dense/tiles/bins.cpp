@@ -8,14 +8,14 @@
 
 namespace edgewire::tiles {
 
-namespace {
-
 /// The tiles of a strip in a column.
 struct Cell {
   std::uint16_t strip = 0;
   std::uint64_t edges = 0;
   std::vector<const std::uint16_t*> tiles;
 };
+
+namespace {
 
 /// Calls visit(source, destination) for each edge of a tile without weights.
 template <class Visit>
