@@ -97,7 +97,7 @@ struct WorkerPool::State {
     try {
       (*work)(worker);
     } catch (...) {
-      thrown[static_cast<std::size_t>(worker)] = std::current_exception();
+      thrown[worker] = std::current_exception();
       abandoned.store(true, std::memory_order_relaxed);
       passed.value.fetch_add(1, std::memory_order_release);
       passed.value.notify_all();
@@ -107,7 +107,7 @@ struct WorkerPool::State {
 
   void serve(int worker) noexcept {
     // A worker that may not be pinned still works.
-    topology::pin_this_thread(placement.workers[static_cast<std::size_t>(worker)]);
+    topology::pin_this_thread(placement.workers[worker]);
     for (std::uint32_t seen = 0;;) {
       seen = round.wait_while(seen, spin());
       if (stopping) return;

@@ -99,7 +99,7 @@ Handshake::State Handshake::step() {
       const ssize_t sent = ::send(fd(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && (errno == EAGAIN || errno == EINTR || errno == EINPROGRESS)) return State::Going;
       if (sent < 0) return refused(edgewire::reason(errno));
-      to_send_.erase(0, static_cast<std::size_t>(sent));
+      to_send_.erase(0, sent);
     }
     if (received_.size() < expected_) {
       char bytes[128];
@@ -112,7 +112,7 @@ Handshake::State Handshake::step() {
         final_ = step_ == Step::Challenge && received_.size() == 1;
         return refused(final_ ? kHelloRefused : "connection closed");
       }
-      received_.append(bytes, static_cast<std::size_t>(got));
+      received_.append(bytes, got);
       continue;
     }
     if (const State state = take(); state != State::Going) return state;

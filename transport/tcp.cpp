@@ -31,7 +31,7 @@ bool Tcp::look(std::chrono::nanoseconds timeout) noexcept {
     settings_.health->fail(-1, fmt::format("cannot wait for connections (epoll_wait): {}", reason(errno)));
   bool rings = false;
   for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    const epoll_event& event = events[i];
     if (event.data.u64 == kAlarmTag) {
       rings = true;
     } else if (event.data.u64 == kListenerTag) {

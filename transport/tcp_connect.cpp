@@ -36,7 +36,7 @@ void set_options(const FileDescriptor& socket, double peer_timeout_s) {
 Tcp::Tcp(const Settings& settings)
     : NetworkBackend(settings),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)) {
+      links_(static_cast<std::size_t>(settings.size) * settings.lanes) {
   if (!epoll_ || !alarm_) throw Error(fmt::format("cannot watch sockets: {}", reason(errno)));
   if (settings_.address.empty()) settings_.address = "127.0.0.1";
   watch(alarm_.fd(), kAlarmTag, EPOLLIN);
@@ -74,7 +74,7 @@ void Tcp::connect(std::span<const std::string> blobs) {
     if (settings_.leaves_out(peer)) continue;
     missing += settings_.lanes;
     if (peer > settings_.rank) continue;
-    std::istringstream words(blobs[static_cast<std::size_t>(peer)]);
+    std::istringstream words(blobs[peer]);
     std::string address;
     int port = 0;
     if (!(words >> address >> port)) throw Error(fmt::format("rank {} did not offer TCP", peer));

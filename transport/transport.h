@@ -70,9 +70,7 @@ struct Settings {
   DpdkChoice dpdk{};
   bool integrity = true;  ///< whether a CRC-32C checks all that arrives; the same in every process (tcp)
 
-  bool leaves_out(int peer) const {
-    return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);
-  }
+  bool leaves_out(int peer) const { return peer == rank || (!left_out.empty() && left_out[peer]); }
 };
 
 /// Sums over all lanes since the start. Bytes are what this process sent.

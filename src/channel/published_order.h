@@ -25,7 +25,7 @@ class PublishedOrder {
   /// All jobs of a test process share the marks: more order than there is may be seen, never less.
   static void* mark(int from, int to) noexcept {
     static std::array<char, 8 * 64 * 64> marks;
-    return &marks[8 * (static_cast<std::size_t>(from % 64) * 64 + static_cast<std::size_t>(to % 64))];
+    return &marks[8 * (from % 64 * 64 + to % 64)];
   }
 #else
   static void publish(int /*from*/, int /*to*/) noexcept {}

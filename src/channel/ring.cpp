@@ -49,7 +49,7 @@ Rings::Rings(transport::Transport& link, transport::Health& health, const RingSe
     if (peer != settings.rank && link.remote_ptr(peer, places_[peer].remote_offset) == nullptr)
       unmapped.push_back(peer);
   if (unmapped.empty()) return;
-  const std::size_t rings = unmapped.size() * static_cast<std::size_t>(settings.lanes);
+  const std::size_t rings = unmapped.size() * settings.lanes;
   std::byte* batches = link.send_memory(rings * kBatches * batch_bytes_).data();
   for (const int peer : unmapped)
     for (int lane = 0; lane < settings.lanes; ++lane, batches += kBatches * batch_bytes_)
@@ -176,7 +176,7 @@ void Rings::publish(int lane, int peer, std::size_t records) noexcept {
 bool Rings::flush(int lane) noexcept {
   bool all = true;
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (left_out_[static_cast<std::size_t>(peer)]) continue;
+    if (left_out_[peer]) continue;
     Outgoing& ring = out_[index(lane, peer)];
     if (ring.frame != nullptr && !ring.sealed && ring.used > 0) seal(ring);
     all &= push(lane, peer);
@@ -187,7 +187,7 @@ bool Rings::flush(int lane) noexcept {
 bool Rings::end(int lane, std::uint64_t superstep, const RingNote& note) noexcept {
   bool all = true;
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (left_out_[static_cast<std::size_t>(peer)]) continue;
+    if (left_out_[peer]) continue;
     Outgoing& ring = out_[index(lane, peer)];
     bool told = push(lane, peer);
     if (ring.superstep == superstep && !ring.sealed && (ring.frame != nullptr || open(lane, peer, kAround))) {
@@ -257,7 +257,7 @@ void Rings::credit(int lane, int peer) noexcept {
 
 void Rings::settle(int lane) noexcept {
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (left_out_[static_cast<std::size_t>(peer)]) continue;
+    if (left_out_[peer]) continue;
     push(lane, peer);
     credit(lane, peer);
   }
@@ -265,9 +265,8 @@ void Rings::settle(int lane) noexcept {
 
 int Rings::awaited(int lane, std::uint64_t superstep) const noexcept {
   for (int peer = 0; peer < settings_.size; ++peer)
-    if (!left_out_[static_cast<std::size_t>(peer)] &&
-        in_[index(lane, peer)].superstep.load(std::memory_order_acquire) <=
-            superstep)  // pairs with release()
+    if (!left_out_[peer] && in_[index(lane, peer)].superstep.load(std::memory_order_acquire) <=
+                                superstep)  // pairs with release()
       return peer;
   return -1;
 }

@@ -35,7 +35,7 @@ struct RingSettings {
                            << 20;  ///< size of one ring: a multiple of 64, at least 512, and 4 records
 
   /// Returns the bytes of the rings of one peer: the size that its part of the region needs.
-  std::size_t part_bytes() const noexcept { return static_cast<std::size_t>(lanes) * ring_bytes; }
+  std::size_t part_bytes() const noexcept { return lanes * ring_bytes; }
 };
 
 /// The place of the rings of a peer. Both offsets are multiples of 64.
@@ -93,7 +93,7 @@ class Rings {
   std::size_t drain(int lane, std::uint64_t superstep, Take&& take) {
     std::size_t records = 0;
     for (int peer = 0; peer < settings_.size; ++peer) {
-      if (left_out_[static_cast<std::size_t>(peer)]) continue;
+      if (left_out_[peer]) continue;
       for (auto batch = next(lane, peer, superstep); !batch.empty(); batch = next(lane, peer, superstep)) {
         take(peer, batch);
         records += batch.size() / settings_.record_bytes;
@@ -113,7 +113,7 @@ class Rings {
 
   /// Leaves out a peer that was lost: from now on nothing is sent to it, nothing is taken from it, and nobody
   /// waits for it. This holds for all lanes. Nobody may use the rings meanwhile.
-  void leave_out(int peer) { left_out_[static_cast<std::size_t>(peer)] = true; }
+  void leave_out(int peer) { left_out_[peer] = true; }
 
   /// Returns the next frame of one ring, as drain() takes it. It is empty if none has arrived, or the
   /// superstep is over.
@@ -170,17 +170,14 @@ class Rings {
   };
 
   std::size_t index(int lane, int peer) const noexcept {
-    return static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
-           static_cast<std::size_t>(peer);
+    return static_cast<std::size_t>(lane) * settings_.size + peer;
   }
   int sent_kind(int lane) const noexcept { return settings_.first_kind + 2 * lane; }
   int drained_kind(int lane) const noexcept { return settings_.first_kind + 2 * lane + 1; }
   std::size_t bytes_of_frame(std::size_t record_bytes) const noexcept {
     return (kAround + record_bytes + kUnit - 1) / kUnit * kUnit;
   }
-  std::size_t lane_offset(int lane) const noexcept {
-    return static_cast<std::size_t>(lane) * settings_.ring_bytes;
-  }
+  std::size_t lane_offset(int lane) const noexcept { return lane * settings_.ring_bytes; }
   bool open(int lane, int peer, std::size_t least_bytes) noexcept;
   bool open_here(int lane, int peer, std::size_t bytes) noexcept;
   void seal(Outgoing& ring) const noexcept;

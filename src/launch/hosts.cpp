@@ -42,7 +42,7 @@ struct SmallFile {
     if (status.st_size > kMostBytes)
       throw Error(
           fmt::format("{}: has {} bytes; a list or secret has at most {}", path, status.st_size, kMostBytes));
-    text.resize(static_cast<std::size_t>(status.st_size));
+    text.resize(status.st_size);
     read_at(file.get(), path, text.data(), text.size(), 0);
   }
 };
@@ -148,7 +148,7 @@ std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
   self.secret = job.secret;
   self.proven = true;
   self.hosts = job.hosts;
-  self.address = job.hosts[static_cast<std::size_t>(job.rank)];
+  self.address = job.hosts[job.rank];
   const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const std::string& host) {
     return host == self.address || host.starts_with("127.");
   });
@@ -159,7 +159,7 @@ std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
   for (const std::string& host : job.hosts)
     self.nodes.push_back(
         static_cast<int>(std::find(job.hosts.begin(), job.hosts.end(), host) - job.hosts.begin()));
-  const int here = self.nodes[static_cast<std::size_t>(job.rank)];
+  const int here = self.nodes[job.rank];
   self.local_size = static_cast<int>(std::count(self.nodes.begin(), self.nodes.end(), here));
   self.local_leader = here;
   self.local_rank = static_cast<int>(std::count(self.nodes.begin(), self.nodes.begin() + job.rank, here));

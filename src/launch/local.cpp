@@ -216,7 +216,7 @@ class Children {
     // The children end together.
     if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max()) give_time();
     if (WIFSIGNALED(state) && !child->given_up) {
-      tell_failure(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
+      tell_failure(deaths_.line(child - children_.begin(), WTERMSIG(state)));
       if (!may_be_lost) fail(1);
     }
     return true;
@@ -266,7 +266,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
   if (rank == 0)
     for (auto& ends : streams) mine.push_back(std::move(ends[0]));
   else
-    mine.push_back(std::move(streams[static_cast<std::size_t>(rank)][1]));
+    mine.push_back(std::move(streams[rank][1]));
   streams.clear();  // an end of another process that stays open would hide its death
   try {
     if (hosts != nullptr) hosts->enter(rank);

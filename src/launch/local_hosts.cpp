@@ -138,7 +138,7 @@ LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s, double stop_tim
     for (int i = 0; i < hosts; ++i) {
       const std::string port = fmt::format("port{}", i);
       links += fmt::format("link add {} type veth peer name eth0 netns /proc/{}/fd/{}\n", port, getpid(),
-                           hosts_[static_cast<std::size_t>(i)].get());
+                           hosts_[i].get());
       links += fmt::format("link set {} master switch up\n", port);
       shapes += shaping(port, link_bits_per_s);
     }
@@ -166,6 +166,6 @@ LocalHosts::~LocalHosts() { setns(home_.get(), CLONE_NEWNET); }
 
 std::string LocalHosts::address(int host) { return fmt::format("10.77.0.{}", host + 1); }
 
-void LocalHosts::enter(int host) const { enter_namespace(hosts_[static_cast<std::size_t>(host)]); }
+void LocalHosts::enter(int host) const { enter_namespace(hosts_[host]); }
 
 }  // namespace edgewire::launch

@@ -38,8 +38,8 @@ void stream(transport::Transport& link, transport::Health& health, int next, int
 double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   const int next = (bootstrap.rank() + 1) % bootstrap.size();
   const int previous = (bootstrap.rank() + bootstrap.size() - 1) % bootstrap.size();
-  std::vector<transport::Transport::Part> parts(static_cast<std::size_t>(bootstrap.size()));
-  parts[static_cast<std::size_t>(previous)] = {0, kPieceBytes};
+  std::vector<transport::Transport::Part> parts(bootstrap.size());
+  parts[previous] = {0, kPieceBytes};
   link.expose(kPieceBytes, parts);
   link.connect(bootstrap.allgather(link.blob()));
   const auto piece = link.send_memory(kPieceBytes);

@@ -31,12 +31,10 @@ struct HostMessage {
   std::optional<std::span<const int>> cpus(int rank, int local_size, int of_each) const {
     const auto size = static_cast<std::size_t>(local_size), count = static_cast<std::size_t>(of_each);
     if (fields.size() != lists + size * (2 + count)) return std::nullopt;
-    return std::span(fields).subspan(lists + 2 * size + static_cast<std::size_t>(rank) * count, count);
+    return std::span(fields).subspan(lists + 2 * size + rank * count, count);
   }
-  int node(int rank) const { return at(lists + static_cast<std::size_t>(rank)); }
-  int poll_cpu(int rank, int local_size) const {
-    return at(lists + static_cast<std::size_t>(local_size) + static_cast<std::size_t>(rank));
-  }
+  int node(int rank) const { return at(lists + rank); }
+  int poll_cpu(int rank, int local_size) const { return at(lists + local_size + rank); }
 
  private:
   int at(std::size_t field) const { return field < fields.size() ? fields[field] : -1; }
@@ -142,15 +140,14 @@ HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& mach
   for (std::size_t p = 0; p < all.size(); ++p) {
     if (!hosts.empty() && hosts[p] != hosts[rank]) continue;
     if (p == rank) link.process_index = static_cast<int>(link.process_nodes.size());
-    const auto& its_leader = all[static_cast<std::size_t>(all[p].fields[HostMessage::leader])];
+    const auto& its_leader = all[all[p].fields[HostMessage::leader]];
     link.process_nodes.push_back(its_leader.node(all[p].fields[HostMessage::local_rank]));
   }
   const auto& interfaces = bootstrap.wanted_interfaces();
   std::vector<int> card_nodes;
   for (const auto& one : interfaces) card_nodes.push_back(topology::node_of_card(one.name));
-  const int card =
-      topology::share_cards(card_nodes, link.process_nodes)[static_cast<std::size_t>(link.process_index)];
-  link.address = card >= 0 ? interfaces[static_cast<std::size_t>(card)].address : bootstrap.address();
+  const int card = topology::share_cards(card_nodes, link.process_nodes)[link.process_index];
+  link.address = card >= 0 ? interfaces[card].address : bootstrap.address();
   char name[256] = "?";
   gethostname(name, sizeof name - 1);
   place.text = fmt::format("{}: {}", name, topology::describe(place.pool->placement(), machine));

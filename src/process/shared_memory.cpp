@@ -16,9 +16,7 @@ int next_of_host(const launch::Bootstrap& bootstrap) {
   const int size = bootstrap.size();
   for (int step = 1; step < size; ++step) {
     const int other = (bootstrap.rank() + step) % size;
-    if (nodes.empty() ||
-        nodes[static_cast<std::size_t>(other)] == nodes[static_cast<std::size_t>(bootstrap.rank())])
-      return other;
+    if (nodes.empty() || nodes[other] == nodes[bootstrap.rank()]) return other;
   }
   return bootstrap.rank();
 }
@@ -37,7 +35,7 @@ std::string shared_memory_trouble(launch::Bootstrap& bootstrap) {
   const auto offers = bootstrap.allgather(offer);
   const int next = next_of_host(bootstrap);
   if (trouble.empty() && next != bootstrap.rank()) {
-    const std::string cause = transport::ShmTrial::trouble(offers[static_cast<std::size_t>(next)]);
+    const std::string cause = transport::ShmTrial::trouble(offers[next]);
     if (!cause.empty())
       trouble = fmt::format("rank {} cannot share memory with rank {}: {}", bootstrap.rank(), next, cause);
   }

@@ -18,8 +18,7 @@ constexpr std::size_t kFramesAStep = 64;  ///< frames of one peer before it is a
 
 }  // namespace
 
-Link::Link(Dpdk& owner, int peer_rank, int lanes)
-    : peer(peer_rank), owner_(owner), cut_(static_cast<std::size_t>(lanes)) {
+Link::Link(Dpdk& owner, int peer_rank, int lanes) : peer(peer_rank), owner_(owner), cut_(lanes) {
   for (int lane = 0; lane < lanes; ++lane) queues_.push_back(std::make_unique<LaneQueue>());
 }
 
@@ -270,7 +269,7 @@ bool Dpdk::wait(std::chrono::microseconds timeout) noexcept {
 }
 
 std::uint64_t Dpdk::completed(int lane, int peer) const noexcept {
-  const auto& to = links_[static_cast<std::size_t>(peer)];
+  const auto& to = links_[peer];
   return to == nullptr ? 0 : to->lane(lane).completed.load(std::memory_order_acquire);
 }
 

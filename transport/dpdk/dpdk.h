@@ -70,7 +70,7 @@ class Link final : public Flow {
   bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
             Nanoseconds now) noexcept override;
   void step(Nanoseconds now) noexcept override;
-  LaneQueue& lane(int lane) noexcept { return *queues_[static_cast<std::size_t>(lane)]; }
+  LaneQueue& lane(int lane) noexcept { return *queues_[lane]; }
   bool has_work() noexcept;
 
   const int peer;
@@ -133,7 +133,7 @@ class Dpdk final : public NetworkBackend {
 
  private:
   friend class Link;
-  Link& link(int peer) const noexcept { return *links_[static_cast<std::size_t>(peer)]; }
+  Link& link(int peer) const noexcept { return *links_[peer]; }
   void fail(int peer, const std::string& message) noexcept;
   void greet();
   void set_payload(std::uint32_t mtu) noexcept;

@@ -32,7 +32,7 @@ bool add_lane_rules(std::uint16_t port, std::uint16_t queues, int lanes) {
   mask.hdr.src_port = mask.hdr.dst_port = 0xFFFF;
   for (int lane = 0; lane < lanes; ++lane) {
     rte_flow_item_udp udp{};
-    udp.hdr.src_port = rte_cpu_to_be_16(udp_source(static_cast<std::size_t>(lane)));
+    udp.hdr.src_port = rte_cpu_to_be_16(udp_source(lane));
     udp.hdr.dst_port = rte_cpu_to_be_16(kUdpPort);
     const std::array<rte_flow_item, 4> pattern{
         {{RTE_FLOW_ITEM_TYPE_ETH, nullptr, nullptr, nullptr},

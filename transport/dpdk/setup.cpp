@@ -42,7 +42,7 @@ Dpdk::Dpdk(const Settings& settings, std::shared_ptr<Station> station)
     : NetworkBackend(settings),
       station_(std::move(station)),
       key_(key_from(settings.secret)),
-      links_(static_cast<std::size_t>(settings.size)),
+      links_(settings.size),
       own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
   if (station_ == nullptr && settings.dpdk.port.empty())
     throw UsageError(fmt::format(
@@ -95,7 +95,7 @@ std::span<std::byte> Dpdk::expose(std::size_t bytes, std::span<const Part> parts
     if (settings_.leaves_out(peer)) continue;
     auto made = std::make_unique<Link>(*this, peer, settings_.lanes);
     made->number = station_->add(*made);
-    links_[static_cast<std::size_t>(peer)] = std::move(made);
+    links_[peer] = std::move(made);
   }
   return region_;
 }
@@ -138,8 +138,7 @@ void Dpdk::connect(std::span<const std::string> blobs) {
     if ((offer.udp != 0) != own_ip_.used)
       throw refuse(fmt::format("one of the two processes has {}, the other one has not", opt::dpdk_udp));
     link->envelope = envelope_to(offer.mac, offer.ip);
-    std::memcpy(&link->remote_number,
-                text.data() + sizeof offer + static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t),
+    std::memcpy(&link->remote_number, text.data() + sizeof offer + settings_.rank * sizeof(std::uint32_t),
                 sizeof link->remote_number);
     mtu = std::min(mtu, offer.mtu);
   }

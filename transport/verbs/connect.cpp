@@ -147,14 +147,13 @@ void Verbs::connect(std::span<const std::string> blobs) {
   std::vector<Call> calls;
   for (const auto& link : links_) {
     if (link == nullptr) continue;
-    const std::string& text = offers[static_cast<std::size_t>(link->peer)];
+    const std::string& text = offers[link->peer];
     const auto offer = value_at<Offer>(text, 0);
     const auto rail = rail_offer(text, link->rail);
     const std::size_t mine = index(link->lane, settings_.rank);
     link->remote_region = offer.region;
-    link->region_key =
-        value_at<std::uint32_t>(text, sizeof offer + link->rail * rail_bytes + sizeof rail +
-                                          static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t));
+    link->region_key = value_at<std::uint32_t>(
+        text, sizeof offer + link->rail * rail_bytes + sizeof rail + settings_.rank * sizeof(std::uint32_t));
     link->remote_counts = offer.arrivals + mine * sizeof(Arrivals) + offsetof(Arrivals, counts);
     link->counts_key = rail.arrivals_key;
     const auto address = value_at<LinkAddress>(text, rails_end + mine * sizeof(LinkAddress));

@@ -135,7 +135,7 @@ class Search {
     const auto processes = known ? settings_.process_nodes : std::vector{node_of_this_thread()};
     const auto cards = topology::share_cards(nodes, processes);
     const auto mine = static_cast<std::size_t>(known ? settings_.process_index : 0);
-    return std::move(best[static_cast<std::size_t>(cards[mine])]);
+    return std::move(best[cards[mine]]);
   }
 
  private:

@@ -31,7 +31,7 @@ void Verbs::reap(bool insist) noexcept {
     int count = kCompletions;
     while (count == kCompletions) {
       count = ibv_poll_cq(rail.queue.get(), kCompletions, completions.data());
-      for (int i = 0; i < count; ++i) take(completions[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < count; ++i) take(completions[i]);
       news = news || count > 0;
     }
     if (count < 0) fail(-1, rail.device.name + " gives no completions");

@@ -46,7 +46,7 @@ std::vector<Rail> make_rails(const Settings& settings) {
 Verbs::Verbs(const Settings& settings)
     : NetworkBackend(settings),
       rails_(make_rails(settings)),
-      links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)) {
+      links_(static_cast<std::size_t>(settings.size) * settings.lanes) {
   if (sodium_init() < 0) throw Error("libsodium does not start");
   if (links_.size() > Ticket::kLinks)
     throw Error(fmt::format("verbs: {} connections are too many", links_.size()));
