@@ -76,7 +76,6 @@ topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topolog
   own.poll_cpus.assign(1, leader.poll_cpu(rank, size));
   auto& placement = own.processes[0];
   const auto cpus = leader.cpus(rank, size, workers);
-  const auto core_of = [&](int cpu) { return std::ranges::find(machine.cores, cpu, &topology::Core::cpu); };
   if (!cpus || (*cpus)[0] < 0) {
     const bool others = leader.has_claimed() && leader.fields[HostMessage::taken] > 0;
     placement = topology::unpinned(
@@ -86,7 +85,7 @@ topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topolog
     return own;
   }
   for (const int cpu : *cpus) {
-    const auto core = core_of(cpu);
+    const auto core = std::ranges::find(machine.cores, cpu, &topology::Core::cpu);
     // This process may use other cores than its leader, where each process was started by hand.
     if (core == machine.cores.end()) return topology::claim_places(machine, 1, workers, false);
     placement.workers.push_back({cpu, core->node});
@@ -95,12 +94,6 @@ topology::HostPlacement follow(const launch::Bootstrap& bootstrap, const topolog
   if (own.poll_cpus[0] >= 0) claimed.push_back(own.poll_cpus[0]);
   own.claim = topology::CoreClaim::shared(topology::lock_folder(), claimed);
   return own;
-}
-
-/// Returns whether a thread of this process polls all the time.
-bool polls(const ProcessOptions& options) {
-  const auto has = [&](const char* name) { return options.transport.find(name) != std::string::npos; };
-  return has("dpdk") || (has("verbs") && options.verbs.progress_thread);
 }
 
 void warn_of_other_jobs(const std::vector<HostMessage>& all, const ProcessOptions& options) {
@@ -113,29 +106,26 @@ void warn_of_other_jobs(const std::vector<HostMessage>& all, const ProcessOption
   }
 }
 
-/// The place of a process among those of its host, which share cores and network cards.
-struct HostPlace {
-  std::unique_ptr<topology::WorkerPool> pool;  ///< workers, on cores that no other job has
-  std::string text;                            ///< host, cores and memory in words
-};
-
-/// Finds the place of this process, and says in `link` what its link must know of it. The first one of the
-/// processes that share cores claims them for all. A process takes the address of its card from the addresses
-/// in the host list.
-HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
-                     const ProcessOptions& options, transport::Settings& link) {
+/// Makes the workers of this process, on cores that no other job has. Says in `link` what its link must know
+/// of their place, and in `text` host, cores and memory. The first one of the processes that share cores
+/// claims them for all. A process takes the address of its card from the addresses in the host list.
+std::unique_ptr<topology::WorkerPool> find_place(launch::Bootstrap& bootstrap,
+                                                 const topology::Machine& machine,
+                                                 const ProcessOptions& options, transport::Settings& link,
+                                                 std::string& text) {
   topology::HostPlacement own;
+  const auto has = [&](const char* name) { return options.transport.find(name) != std::string::npos; };
+  const bool polls = has("dpdk") || (has("verbs") && options.verbs.progress_thread);
   if (bootstrap.local_rank() == 0)
-    own = topology::claim_places(machine, bootstrap.local_size(), options.workers, polls(options));
+    own = topology::claim_places(machine, bootstrap.local_size(), options.workers, polls);
   const auto all = tell_all(bootstrap, tell(bootstrap, machine, options.workers, own));
   const auto leader = static_cast<std::size_t>(bootstrap.local_leader());
   if (bootstrap.local_rank() != 0) own = follow(bootstrap, machine, all[leader], options.workers);
   if (bootstrap.rank() == 0) warn_of_other_jobs(all, options);
 
-  HostPlace place;
   link.verbs.poll_cpu = link.dpdk.poll_cpu = own.poll_cpus[0];
-  place.pool = std::make_unique<topology::WorkerPool>(own.processes[0], std::move(own.claim));
-  link.memory_nodes = topology::nodes_of(place.pool->placement(), machine);
+  auto pool = std::make_unique<topology::WorkerPool>(own.processes[0], std::move(own.claim));
+  link.memory_nodes = topology::nodes_of(pool->placement(), machine);
   const auto& hosts = bootstrap.nodes();
   const auto rank = static_cast<std::size_t>(bootstrap.rank());
   for (std::size_t p = 0; p < all.size(); ++p) {
@@ -151,9 +141,9 @@ HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& mach
   link.address = card >= 0 ? interfaces[card].address : bootstrap.address();
   char name[256] = "?";
   gethostname(name, sizeof name - 1);
-  place.text = fmt::format("{}: {}", name, topology::describe(place.pool->placement(), machine));
-  if (!hosts.empty()) place.text += "; network " + link.address;
-  return place;
+  text = fmt::format("{}: {}", name, topology::describe(pool->placement(), machine));
+  if (!hosts.empty()) text += "; network " + link.address;
+  return pool;
 }
 
 transport::Settings link_settings(launch::Bootstrap& bootstrap, const ProcessOptions& options, int kinds) {
@@ -204,9 +194,7 @@ LocalProcess::LocalProcess(launch::Bootstrap& bootstrap, const ProcessOptions& o
     : transport_(options.transport) {
   check(options);
   settings_ = link_settings(bootstrap, options, kinds);
-  HostPlace place = find_place(bootstrap, machine, options, settings_);
-  pool_ = std::move(place.pool);
-  place_ = std::move(place.text);
+  pool_ = find_place(bootstrap, machine, options, settings_, place_);
   link_ = transport::create(transport_, settings_);
 }
 
