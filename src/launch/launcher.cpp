@@ -26,7 +26,6 @@
 #include "launch/bootstrap.h"
 #include "launch/frames.h"
 #include "launch/interfaces.h"
-#include "launch/local.h"
 #include "launch/pmix_rendezvous.h"
 #include "launch/rendezvous.h"
 #include "options/jobs.h"

@@ -26,6 +26,16 @@ std::optional<Launcher> find_launcher();
 int run_launched(const StartOptions& options, const Launcher& launcher,
                  const std::function<void(Bootstrap&)>& body);
 
+/// Runs `body` on this bootstrap and returns the exit status. Reports a failure to the others and to stderr.
+/// It never throws.
+int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body);
+
+/// Forks all processes of a local job and watches over them; returns the first non-zero exit status.
+int run_local(const StartOptions& options, const std::function<void(Bootstrap&)>& body);
+
+/// Tells the cause of a failure to whoever waits for the job: on stderr, or by what run() throws.
+void tell_failure(const std::string& line);
+
 /// From now on this process, and those that it forks later, count their jobs together: each has another
 /// number for the launcher, which keeps what it was told.
 void share_rounds();

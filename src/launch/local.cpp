@@ -1,5 +1,3 @@
-#include "launch/local.h"
-
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,11 +20,10 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/quiet.h"
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/bootstrap.h"
-#include "launch/failures.h"
+#include "launch/launcher.h"
 #include "launch/local_hosts.h"
 #include "launch/program.h"
 #include "topology/shell.h"
