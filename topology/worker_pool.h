@@ -29,8 +29,7 @@ class WorkerPool {
 
   int workers() const noexcept;
   const topology::Placement& placement() const noexcept;
-  /// Returns the part of a worker when all workers share `items` in their order, as evenly as they can. There
-  /// are fewer than 2^54.
+  /// Returns the part of a worker when all share `items`, fewer than 2^54, in their order and evenly.
   Part part(int worker, std::uint64_t items) const noexcept;
   /// Runs `work(w)` on every worker w and returns when all have returned. If workers have thrown, rethrows
   /// the exception of the lowest one. It is not reentrant.
@@ -38,23 +37,20 @@ class WorkerPool {
   /// Does the same as run(), but gives the indexes 0..count-1, one after the other, to free workers.
   void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
 
-  /// Returns when all workers have called it, inside run(). The last worker that arrives runs `last` before
-  /// the others go on.
+  /// Returns when all workers have called it, inside run(). The last to arrive runs `last` before all go on.
   void barrier(const std::function<void()>& last = {});
 
-  /// Tells this observer from here on when workers begin to work, and when they wait for each other. Worker 0
-  /// also works while no run() goes on. If it is null, no observer is told, and no clock is read. `process`
-  /// is this one, see Observer::enter(). It must not be called inside run(). `observer` outlives this or the
-  /// next call.
+  /// Tells this observer from here on, until the next call, when workers begin to work, and when they wait
+  /// for each other. Worker 0 also works while no run() goes on. If it is null, no clock is read. `process`
+  /// is this one, see Observer::enter(). It must not be called inside run().
   void observe(Observer* observer, int process = 0) noexcept;
   /// Returns the observer for what workers do that the pool does not see, or null.
   Observer* observer() const noexcept;
 
   /// Lets a helper thread that a worker started run on all cores that the maker of the pool had.
   void unpin_this_thread() const noexcept;
-  /// Runs `work` in a thread of its own, unpinned as above, and returns when it has ended. Threads that
-  /// `work` starts may use all those cores, too. It is for steps that count their own threads while the pool
-  /// is idle. Rethrows what `work` throws.
+  /// Runs `work` in a thread of its own, unpinned as above, and returns when it has ended: for steps that
+  /// count their own threads while the pool is idle. Rethrows what `work` throws.
   void run_unpinned(const std::function<void()>& work) const;
 
  private:

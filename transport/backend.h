@@ -1,5 +1,4 @@
-// This file has what the backends have in common: the memory that they send from and receive into, and what
-// they count.
+// This file has what the backends have in common: memory to send from and receive into, and counts.
 #pragma once
 
 #include <atomic>

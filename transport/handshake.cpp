@@ -16,16 +16,14 @@ namespace {
 
 constexpr std::size_t kChallengeBytes = 32;
 constexpr std::size_t kProofBytes = crypto_auth_hmacsha256_BYTES;
-/// The magic letters. The last one is the version of what travels on a connection. The handshake is the same
-/// in all versions, so that they can tell each other.
+/// The magic letters and the version of what travels on a connection. All versions have this handshake.
 constexpr char kMagic[9] = "EDGEWIR6";
 constexpr std::size_t kVersionAt = 7;
 constexpr const char* kOtherVersion = "it is another version of Edgewire; install the same one on all hosts";
 constexpr const char* kHelloRefused =
     "it is another version of Edgewire, or belongs to another run; install the same one on all hosts, or "
     "choose another port";
-/// The reason of a wrong proof. A proof covers all bytes before it, so it is wrong after one of them was
-/// changed, too.
+/// The reason of a wrong proof, which covers all bytes before it: one of them may have been changed.
 constexpr const char* kWrongProof = "wrong secret, or the handshake was changed on its way";
 constexpr char kWelcome = 'W', kUnwelcome = 'N', kWrongVersion = 'V';
 

@@ -9,12 +9,10 @@
 namespace edgewire::transport {
 
 /// The state of the job: whether it has failed. The first one that notices a failure (a backend, the peer
-/// monitor, the engine) sets it. Later calls are ignored. All loops that wait check `failed()` and give up.
-/// It is thread safe.
+/// monitor, the engine) sets it. All loops that wait check `failed()` and give up. It is thread safe.
 class Health {
  public:
-  /// Fails the job. `peer` is the rank at fault, or -1 when it is this process. `message` names the peer and
-  /// the cause.
+  /// Fails the job. `peer`: the rank at fault, -1: this process. `message` names the peer and the cause.
   void fail(int peer, const std::string& message) {
     const std::scoped_lock lock(mutex_);
     if (failed_.load(std::memory_order_relaxed)) return;

@@ -1,7 +1,6 @@
 // Shared memory: every process's region is a memfd that all others map. A write is a copy, complete at once;
-// a store through remote_ptr needs no copy at all. A signal is one release store into a cache line of the
-// receiver that only this sender and kind use. There are no headers: frame bytes and wire bytes are the
-// payload bytes.
+// a store through remote_ptr needs no copy. A signal is one release store into a cache line of the receiver
+// that only this sender and kind use. There are no headers: frame and wire bytes are the payload's.
 //
 // A peer opens the memfd as /proc/PID/fd/N, which works for processes of one user in one PID namespace; a
 // token in the mapped memory proves that it is the right one.
@@ -74,8 +73,7 @@ FileDescriptor shared_file(std::size_t bytes) {
   return file;
 }
 
-/// Opens the file that a peer offers; `cause` says why it cannot be opened, and `limit` that this process is
-/// at fault.
+/// Opens the file that a peer offers; else `cause` says why, and `limit` that this process is at fault.
 FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& cause, bool& limit) {
   const std::uint64_t here = process_space();
   if (blob.process_space != here && blob.process_space != 0 && here != 0) {
@@ -129,8 +127,7 @@ class Shm final : public BackendBase {
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part>) override {
     file_ = shared_file(Region::file_bytes(bytes, lines_));
     own().map(file_.get(), bytes, lines_, "a shared region");
-    // This happens before a peer can touch it: pages come from where the file's policy says, whoever is the
-    // first.
+    // Before a peer can touch it: pages come from where the file's policy says, whoever is the first.
     topology::place_pages({own().mapping.as<std::byte>(), settings_.memory_nodes, true});
     own().header->token = token_;
     return own().bytes;

@@ -58,8 +58,7 @@ void set_option(const FileDescriptor& socket, int level, int option, int value) 
   setsockopt(socket.get(), level, option, &value, sizeof value);
 }
 
-/// Returns the address of an end of a connection, which getsockname() or getpeername() tells; empty when the
-/// connection has ended.
+/// Returns an address that getsockname() or getpeername() tells; empty when the connection has ended.
 std::string numeric_address(const FileDescriptor& connected, decltype(getsockname)& tell) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;

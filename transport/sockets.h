@@ -6,8 +6,7 @@
 
 namespace edgewire::transport {
 
-/// Opens a listening socket on a numeric or named address; port 0: any free one. Throws Error that names the
-/// address and the port.
+/// Opens a listening socket on a numeric or named address; port 0: any. Throws Error that names both.
 FileDescriptor listen_on(const std::string& address, int port);
 /// Returns whether other hosts cannot reach this address. Throws Error when the address means nothing.
 bool is_loopback(const std::string& address);
@@ -28,8 +27,7 @@ struct Sending {
   int mtu = 0;                ///< MTU of the way, as far as this host knows
 };
 Sending sending(const FileDescriptor& connected);
-/// Returns a text as "MTU 9000 here; ping -M do -s 8972 ADDRESS tells". The text is empty inside a host,
-/// where no packet is too large.
+/// Returns a text as "MTU 9000 here; ping -M do -s 8972 ADDRESS tells"; empty inside a host.
 std::string mtu_advice(const FileDescriptor& connected, const std::string& address);
 
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.

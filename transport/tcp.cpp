@@ -106,9 +106,8 @@ Counters Tcp::counters() const noexcept {
   return total;
 }
 
-/// Counts full segments on Ethernet with an MTU of 1500 bytes, and one for the rest: preamble 8, Ethernet
-/// header 14, check sequence 4, gap 12, IPv4 header 20, TCP header with timestamps 32. Acknowledgements go
-/// the other way.
+/// Counts full segments and one for the rest on Ethernet, MTU 1500: preamble 8, Ethernet header 14, check
+/// sequence 4, gap 12, IPv4 header 20, TCP header with timestamps 32. Acknowledgements go the other way.
 std::uint64_t Tcp::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
   constexpr std::uint64_t kOverheadBytes = 8 + 14 + 4 + 12 + 20 + 32;
   constexpr std::uint64_t kSegmentBytes = 1500 - 20 - 32;

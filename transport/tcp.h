@@ -1,7 +1,6 @@
-// TCP: one connection for each peer and lane. A write travels as a header and its payload. The payload is
-// sent directly from the sender's memory and received directly into the region. A signal is a header without
-// payload. It arrives after all that was sent before it on the same connection. There is no extra thread: a
-// thread that polls receives and sends for all.
+// TCP: one connection for each peer and lane. A write travels as a header and its payload, from the sender's
+// memory straight into the region. A signal is a header without payload. It arrives after all that was sent
+// before it on the connection. There is no extra thread: a thread that polls receives and sends for all.
 //
 // Everything travels in units of 64 bytes. A payload byte has the same offset in its unit as its address has
 // in a cache line. So the system copies whole cache lines to whole cache lines. Otherwise copying from memory
@@ -10,8 +9,7 @@
 // Header and payload each have a CRC-32C, unless the settings say no. The sender computes it when it queues
 // the frame, the receiver as the bytes arrive. What follows a wrong frame on its connection has no effect.
 //
-// tcp_connect.cpp makes the connections, tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp polls and
-// waits.
+// tcp_connect.cpp makes connections, tcp_send.cpp and tcp_receive.cpp move bytes, tcp.cpp polls and waits.
 #pragma once
 
 #include <array>
@@ -70,8 +68,8 @@ struct SendQueue {
 
   std::vector<Frame> frames{kFrames};
   std::uint64_t filled = 0;  ///< number of frames ever queued; used by the lane's thread
-  alignas(64) std::atomic<std::uint64_t> published{
-      0};  ///< frames to send; release by the lane's thread, acquire by the sending one
+  /// Frames to send; release by the lane's thread, acquire by the sending one.
+  alignas(64) std::atomic<std::uint64_t> published{0};
   alignas(64) std::atomic<std::uint64_t> sent{0};  ///< frames sent whole; used by the sending thread alone
   /// Frames that may be reused; release by the sending thread, acquire by the lane's.
   std::atomic<std::uint64_t> reusable{0};
@@ -83,15 +81,14 @@ struct SendQueue {
   std::uint64_t sent_writes = 0;  ///< writes that the frames in `sent` complete; for the holder of `busy`
   ZeroCopyCalls calls;            ///< zero-copy sends; for the holder of `busy`
   bool zero_copy = false;         ///< whether to try zero copy; for the holder of `busy`
-  std::atomic<bool> notified{
-      false};  ///< whether zero-copy sends may be done; set by poll() on EPOLLERR, cleared before looking
-  std::atomic<bool> blocked{
-      false};  ///< whether there is no room in the socket; set before sending, cleared by poll() on EPOLLOUT
+  /// Whether zero-copy sends may be done; set by poll() on EPOLLERR, cleared before looking.
+  std::atomic<bool> notified{false};
+  /// Whether there is no room in the socket; set before sending, cleared by poll() on EPOLLOUT.
+  std::atomic<bool> blocked{false};
   std::atomic<int> error{0};  ///< errno of a failed send, for the receiving side to report; single value
 };
 
-/// The state of what is arriving from a peer on a lane. The members that are not atomic belong to the holder
-/// of `busy`.
+/// The state of what arrives from a peer on a lane. What is not atomic belongs to the holder of `busy`.
 struct Arrivals {
   static constexpr std::size_t kStagingBytes = 16384;
 

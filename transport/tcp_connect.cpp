@@ -126,8 +126,7 @@ Tcp::~Tcp() {
   listener_.close();
   const auto deadline = Clock::now() + kGoodbyeLimit;
   say_goodbye();
-  // Closing a socket with bytes unread would reset the connection and drop what the peer has not
-  // acknowledged.
+  // Closing a socket with bytes unread would reset the connection and drop what is not acknowledged.
   const auto pending = [&](const std::unique_ptr<Link>& link) {
     if (link == nullptr || link->in.ended.load(std::memory_order_relaxed) ||
         settings_.health->lost(link->peer))

@@ -1,5 +1,4 @@
-// Records of one size to other processes, superstep by superstep, through rings: batches at the sender, and
-// waits that take what arrives.
+// Records of one size to other processes, superstep by superstep, through rings, with batches at the sender.
 #pragma once
 
 #include <algorithm>
@@ -82,8 +81,7 @@ class RecordStream {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
   std::size_t record_bytes() const noexcept { return record_bytes_; }
-  /// Returns how many bytes of records were sent on this lane, without anything around them. The caller may
-  /// set it back.
+  /// Returns how many bytes of records were sent on this lane, and nothing else. The caller may set it back.
   std::uint64_t& bytes_sent(int lane) noexcept { return bytes_sent_[lane]; }
   /// Returns the same for all lanes. Workers must not send meanwhile.
   std::uint64_t bytes_sent() const noexcept;

@@ -1,7 +1,6 @@
 // The channel folder carries records that no plan knows beforehand: rings, and streams of records that end
-// without a barrier. It also plans the one region that a process exposes in a job (this file). Slots, rings
-// and scalars are parts of this region. The region plan adds up what they need, and tells both sides where
-// each part lies.
+// without a barrier. It also plans the one region that a process exposes in a job (this file): slots, rings
+// and scalars are its parts. The plan adds up what they need, and tells both sides where each part lies.
 #pragma once
 
 #include <cstddef>

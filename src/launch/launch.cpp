@@ -141,8 +141,7 @@ int start(const StartOptions& given, const std::function<void(Bootstrap&)>& job)
   };
   const StartOptions options = with_environment(given);
   check(options, given.rank);
-  // A stream leads to each process, and a parent holds both ends. What a transport needs is checked where it
-  // is made.
+  // A parent holds both ends of a stream to each process. A transport checks what it needs when it is made.
   constexpr std::uint64_t kFilesOfAProcess = 24;
   topology::require_open_files(kFilesOfAProcess + 2 * static_cast<std::uint64_t>(options.processes));
   if (!options.hosts_file.empty()) {

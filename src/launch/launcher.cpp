@@ -83,10 +83,9 @@ std::vector<pid_t> launching_ancestors() {
 }
 
 /// Ends this process in good order when its launcher ends the job, or is gone. A launcher ends a job with
-/// SIGTERM as soon as one process dies. The surviving processes then take a moment to learn which one it was,
-/// and to say so. There may be a shell or another wrapper between launcher and process. All of them are
-/// watched, up to the launcher's process on this host if its name is known. Make this object before any other
-/// thread.
+/// SIGTERM as soon as one process dies; the others then take a moment to learn which one it was, and to say
+/// so. It watches all processes between this one and the launcher's process on this host, if its name is
+/// known. Make this object before any other thread.
 class LauncherWatch {
  public:
   LauncherWatch() : ancestors_(launching_ancestors()), ignored_(topology::is_ignored(SIGTERM)) {
@@ -234,8 +233,7 @@ std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Membe
   return come_to_hub(job, addresses, std::stoi(hub.port));
 }
 
-/// Returns the address of this process that leads to another host. The name that the launcher gives a host
-/// need not be an address.
+/// Returns the address of this process that leads to other hosts. The launcher's name of a host may not do.
 std::string own_address(const Member& self, const std::vector<FileDescriptor>& streams) {
   const auto here = self.nodes[self.rank];
   const auto elsewhere =

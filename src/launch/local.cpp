@@ -167,8 +167,7 @@ class Children {
     return std::all_of(children_.begin(), children_.end(),
                        [](const Child& c) { return !c.running || c.stopped; });
   }
-  /// Returns whether the first process and all others that are left are stopped, and some have ended in a job
-  /// that goes on without them.
+  /// Returns whether all that are left, the first one too, are stopped in a job that goes on without others.
   bool only_stopped_are_left() const {
     return tolerates_losses_ && children_[0].stopped && all_stopped() && running() < std::ssize(children_);
   }
@@ -188,8 +187,7 @@ class Children {
     give_time();
   }
   void give_time() { deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(grace_); }
-  /// Names the processes that do not end although the job is done: others have ended well, so nobody waits
-  /// for them.
+  /// Names the processes that do not end although others have ended well, so that nobody waits for them.
   void name_late_ones() {
     for (const Child& c : children_)
       if (c.running)
@@ -229,8 +227,7 @@ class Children {
   Clock::time_point deadline_ = Clock::time_point::max();  ///< deadline for the children that still run
 };
 
-/// The streams between rank 0 and all others, made before forking: the first end of [p] is for rank 0, the
-/// second one for rank p.
+/// The streams of a job, made before forking: the first end of [p] is for rank 0, the second for rank p.
 using Streams = std::vector<std::array<FileDescriptor, 2>>;
 
 Streams make_streams(int processes) {
@@ -305,8 +302,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   bootstrap.abort(line);
   if (told) return status;
   const std::string heard = peers_fault ? health.message() : line;
-  // Only the first process that knows a cause prints it. A lost peer gives no cause, and every process
-  // reports it.
+  // Only the first process that knows a cause prints it. Every process reports a lost peer.
   constexpr std::string_view kFailed = " failed: ";
   const std::size_t at = heard.find(kFailed);
   std::string_view cause = line;

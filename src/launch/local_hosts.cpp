@@ -81,8 +81,7 @@ void use_cubic(const std::string& address, double stop_timeout_s) {
            stop_timeout_s);
 }
 
-/// Returns the rate as the kernel counts it. It counts frames without preamble, checksum and gap: 1514 of the
-/// 1538 bytes of a full one.
+/// Returns the rate as the kernel counts it: without preamble, checksum and gap, 1514 of 1538 bytes.
 std::uint64_t counted(std::uint64_t bits_per_s) { return bits_per_s * 1514 / 1538; }
 
 /// Sets the size by netlink, since Debian 12's `ip` cannot. A kernel before Linux 6.3 has no such size.

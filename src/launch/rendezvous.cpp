@@ -55,9 +55,8 @@ FileDescriptor call_hub(const Rendezvous& job, const std::string& address, int p
   return {};
 }
 
-/// The streams of processes that wait for others. Both ends send heartbeats until the job begins, so that one
-/// that is stopped meanwhile is noticed. What follows Go on a stream is for the bootstrap: no byte of it is
-/// taken here.
+/// The streams of processes that wait for others. Both ends send heartbeats until the job begins, so that a
+/// stopped one is noticed. It takes no byte that follows Go on a stream: that is for the bootstrap.
 class Waiting {
  public:
   explicit Waiting(double timeout_s)

@@ -230,8 +230,7 @@ class SocketBootstrap final : public Bootstrap {
   }
 
   void read(Peer& peer) {
-    // The process reads one piece for each peer and round, so that a peer that sends much does not delay the
-    // others.
+    // It reads one piece for each peer and round, so that a peer that sends much does not delay the others.
     const ssize_t got = peer.reader.read(peer.stream.get());
     if (got > 0) {
       peer.heard = Clock::now();
@@ -345,8 +344,7 @@ class SocketBootstrap final : public Bootstrap {
     for (Peer& p : peers_) p.outgoing.push_back(message);
   }
 
-  /// Tells of losses where the job goes on without lost peers: rank 0 tells all others, the others tell rank
-  /// 0.
+  /// Tells of losses where the job goes on: rank 0 tells all others, the others tell rank 0.
   void tell_losses() {
     for (int rank = 1; rank < self_.size && health_->losses() > 0; ++rank) {
       if (told_losses_[rank] || !health_->lost(rank)) continue;

@@ -10,9 +10,8 @@
 
 namespace edgewire::process {
 
-/// Polls `link` while this object lives, so that queued writes leave and arrivals are taken. Waiting on the
-/// control plane alone would not do that, and a peer may need the data before it can go on. `link` outlives
-/// it.
+/// Polls `link`, which outlives it, so that queued writes leave and arrivals are taken. Waiting on the
+/// control plane alone would not do that, and a peer may need the data before it can go on.
 class LinkProgress {
  public:
   explicit LinkProgress(transport::Transport& link)
@@ -25,8 +24,7 @@ class LinkProgress {
   std::jthread thread_;
 };
 
-/// Returns when all processes have called it. Uses LinkProgress meanwhile. Throws Error when the job fails
-/// before.
+/// Returns when all processes have called it, with LinkProgress meanwhile. Throws Error when the job fails.
 inline void barrier(launch::Bootstrap& bootstrap, transport::Transport& link) {
   if (bootstrap.size() == 1) return;
   const LinkProgress progress(link);

@@ -12,8 +12,7 @@
 namespace edgewire::process {
 
 /// Makes the folder for the output of a job, on each host that does not have it. If the job has made it, it
-/// goes as OutputFolder says, also where only one process is left, and whichever process has made it.
-/// Collective; throws Error as OutputFolder::make() does.
+/// goes as OutputFolder says, whichever process is left. Collective; throws Error as OutputFolder::make().
 inline std::unique_ptr<OutputFolder> make_folder(
     launch::Bootstrap& bootstrap, std::string path,
     OutputFolder::Parents parents = OutputFolder::Parents::must_exist) {

@@ -27,8 +27,7 @@ struct HostMessage {
   std::vector<int> fields;  ///< lists: the nodes, poll cores and workers' cores of the processes
 
   bool has_claimed() const { return fields.size() > lists; }
-  /// Returns the workers' cores of the process with this local rank; nothing where that process has not
-  /// claimed as many.
+  /// Returns the workers' cores of the process with this local rank; nothing where not as many are claimed.
   std::optional<std::span<const int>> cpus(int rank, int local_size, int of_each) const {
     const auto size = static_cast<std::size_t>(local_size), count = static_cast<std::size_t>(of_each);
     if (fields.size() != lists + size * (2 + count)) return std::nullopt;
@@ -168,8 +167,7 @@ constexpr std::uint64_t kTimed = 16;
 // Shorter times measure what shaped links pass at once after a pause, and chance.
 constexpr double kLeast_s = 0.05;
 
-/// Sends pieces `first`..`last` to the next rank, over and over the same bytes, and waits for as many from
-/// the one before.
+/// Sends pieces `first`..`last` to the next rank, and waits for as many from the one before.
 void stream(transport::Transport& link, transport::Health& health, int next, int previous,
             std::span<const std::byte> piece, std::uint64_t first, std::uint64_t last) {
   std::uint64_t sent = first;
@@ -237,8 +235,7 @@ double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   // Returns the seconds of the slowest process for `timed` pieces that follow `untimed` others.
   const auto measure = [&](std::uint64_t untimed, std::uint64_t timed) {
     stream(link, bootstrap.health(), next, previous, piece, sent, sent + untimed);
-    // The process does not wait for all here: the next pieces are sent after the last process has come here,
-    // and must arrive.
+    // Nobody waits for all here: the next pieces arrive only after the last process has come here, too.
     const auto start = Clock::now();
     stream(link, bootstrap.health(), next, previous, piece, sent + untimed, sent + untimed + timed);
     const double seconds = seconds_since(start);

@@ -34,8 +34,7 @@ std::string card_offer(const ProcessOptions& asked, const launch::Bootstrap& boo
   return transport::offer_cards(asked.verbs, addresses, node).pack();
 }
 
-/// Chooses the transport as if all processes of a host could share memory. `offers`: the results of
-/// card_offer(), by rank.
+/// Chooses the transport as if processes of a host could share memory. `offers`: of card_offer(), by rank.
 transport::Choice choose_shared(const ProcessOptions& asked, const launch::Bootstrap& bootstrap,
                                 std::span<const std::string> offers) {
   const std::string& transport = asked.transport;

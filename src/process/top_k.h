@@ -1,5 +1,4 @@
-// The vertices of highest value, of all processes. Each sends as many as rank 0 asks for, and rank 0 merges
-// them.
+// The vertices of highest value, of all processes: each sends as many as rank 0 asks for, which merges them.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +23,7 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-/// The highest of all values that it was given, equal ones in the order of their ids, in memory for `count`
-/// of them.
+/// The highest of all values that it was given, equal ones by their ids, in memory for `count` of them.
 template <class Value>
 class TopK {
  public:
@@ -72,8 +70,7 @@ inline std::uint64_t count_of_rank_0(launch::Bootstrap& bootstrap, std::uint64_t
 }
 
 /// Returns at rank 0 the `count` highest values of all processes, in order; elsewhere nothing. `mine` has at
-/// least the `count` highest of this process. The count is the same in all processes. Collective; throws
-/// Error.
+/// least those of this process. The count is the same in all. Collective; throws Error.
 template <class Value>
 std::vector<Candidate<Value>> top_k_of_all(launch::Bootstrap& bootstrap, std::uint64_t count,
                                            const std::vector<Candidate<Value>>& mine,

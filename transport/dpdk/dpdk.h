@@ -1,7 +1,6 @@
-// The dpdk folder is the transport over a DPDK port. It has three parts: reliability.h, which is tested
-// without a port; frames (frame.h); and a station for each port, which all transports of a process share
-// (station.h). Only the eal*.cpp files use DPDK: they are a plug-in that implements frame_port.h and is
-// loaded at its first use.
+// The dpdk folder is the transport over a DPDK port: reliability.h, which is tested without a port; frames
+// (frame.h); and a station for each port, which all transports of a process share (station.h). Only the
+// eal*.cpp files use DPDK: they are a plug-in behind frame_port.h, loaded at its first use.
 //
 // For each peer the transport has a Link, which makes the frames to and from that peer reliable. The threads
 // of the lanes queue writes and signals; the holder of the station cuts them into frames. Frames are taken
@@ -22,8 +21,7 @@
 
 namespace edgewire::transport::dpdk {
 
-/// The queue of what one lane has to send to one peer. The lane's thread fills it, and the holder of the
-/// station empties it.
+/// The queue of a lane for a peer. The lane's thread fills it, and the holder of the station empties it.
 class LaneQueue {
  public:
   struct Work {
@@ -110,8 +108,7 @@ class Link final : public Flow {
 
 class Dpdk final : public NetworkBackend {
  public:
-  /// Opens the transport. `station`: the station to send and receive by, for tests; null: that of the port
-  /// which the settings name.
+  /// Opens the transport. `station`: to send and receive by, for tests; null: that of the settings' port.
   explicit Dpdk(const Settings& settings, std::shared_ptr<Station> station = nullptr);
   /// Sends what is queued and says goodbye, and waits a bounded time for the peers.
   ~Dpdk() override;

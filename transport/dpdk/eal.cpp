@@ -62,8 +62,7 @@ Log& log() {
   return *made;
 }
 
-/// Hides, while it lives, all that this process prints: DPDK prints its usage when it does not like an
-/// argument.
+/// Hides what this process prints while it lives: DPDK prints its usage when it does not like an argument.
 class Silence {
  public:
   Silence() {

@@ -54,8 +54,7 @@ bool add_ethernet_rule(std::uint16_t port) {
 }
 
 /// Makes RSS give each lane a queue of its own. The lowest bits of a Toeplitz hash whose key has a single bit
-/// set are consecutive bits of what is hashed. Here these are the lowest ones of the source port, the last
-/// one first.
+/// set are consecutive bits of its input: here the lowest ones of the source port, the last one first.
 bool hash_by_lane(std::uint16_t port, std::uint16_t queues) {
   rte_eth_dev_info info{};
   if (rte_eth_dev_info_get(port, &info) != 0 || info.hash_key_size < 16 ||

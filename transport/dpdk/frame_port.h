@@ -38,14 +38,12 @@ struct PortFacts {
 };
 
 /// A port that sends and receives Ethernet frames. One thread at a time uses it; it never blocks, allocates
-/// or throws once it is open. This is the interface of the plug-in that holds all of DPDK, and of what the
-/// tests put in its place.
+/// or throws once it is open. The plug-in that holds all of DPDK implements it, and tests do.
 class FramePort {
  public:
   virtual ~FramePort() = default;
   virtual const PortFacts& facts() const noexcept = 0;
-  /// Remembers memory that payload will come from, in whole pages. The caller keeps it until it is forgotten,
-  /// or the port is gone.
+  /// Remembers memory, in whole pages, that payload will come from. The caller keeps it until forget().
   virtual void remember(std::span<std::byte> memory) = 0;
   virtual void forget(std::span<std::byte> memory) noexcept = 0;
   /// Receives frames, at most frames.size(). Returns how many have come in.
@@ -88,8 +86,7 @@ inline std::uint64_t free_huge_bytes() {
   return pages * kilobytes * 1024;
 }
 
-/// The one function of the plug-in. If it returns null, `trouble` says why. Both sides must have been built
-/// together: `version`.
+/// The one function of the plug-in. If it returns null, `trouble` says why. Both sides are of one `version`.
 using OpenPort = FramePort* (*)(const PortOptions& options, const char* version, std::string& trouble);
 inline constexpr char kOpenPort[] = "edgewire_dpdk_open_port";
 inline constexpr char kPluginName[] = "libedgewire-dpdk.so";
@@ -97,8 +94,7 @@ inline constexpr char kPluginName[] = "libedgewire-dpdk.so";
 /// Returns the plug-in's function. Throws Error that says what is missing.
 OpenPort load_plugin();
 
-/// Returns why no port can be opened by this process, and the remedy; empty when one might. It starts
-/// nothing.
+/// Returns why no port can be opened by this process, and the remedy; empty when one might. Starts nothing.
 std::string trouble_with_plugin();
 
 /// Returns what an operator should know of a machine where ports might be opened: cards and huge pages.

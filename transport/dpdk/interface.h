@@ -11,8 +11,7 @@
 
 namespace edgewire::transport::dpdk {
 
-/// Asks ioctl(`question`), as netdevice(7) lists them. Returns false when there is no such interface, or no
-/// answer.
+/// Asks ioctl(`question`), as netdevice(7) lists them. Returns false without such an interface or answer.
 inline bool ask_interface(const std::string& name, unsigned long question, ifreq& answer) noexcept {
   answer = {};
   if (name.empty() || name.size() >= sizeof answer.ifr_name) return false;

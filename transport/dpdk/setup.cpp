@@ -16,8 +16,7 @@ namespace {
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 const std::string kSealUse = "edgewire dpdk offer";
 
-/// The facts that the other processes must know of this one. Then comes, for each process, the number of its
-/// flow here.
+/// The facts that others must know of this process. Then comes the number of each process's flow here.
 struct Offer {
   char magic[8] = {'E', 'W', 'D', 'P', 'D', 'K', '0', '2'};
   std::int32_t rank = -1;

@@ -14,8 +14,7 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-/// The bits of a flow's number that are its place in the table. The others tell flows apart that had the same
-/// place.
+/// The bits of a flow's number that are its place in the table. The others tell its successive flows apart.
 constexpr std::uint32_t kPlaceBits = 12;
 constexpr Nanoseconds kOthersAreAtIt = 200'000;
 constexpr Nanoseconds kShortestRest = 20'000, kLongestRest = 200'000;
@@ -179,8 +178,7 @@ void Station::flush() noexcept {
 
 namespace {
 
-/// Gives the thread a higher priority where workers have real-time priorities. It needs this to get its turn
-/// when it wakes up.
+/// Gives the thread a higher priority than workers of real-time priority, so that it gets its turn.
 void outrank_workers() noexcept {
   sched_param parameter{};
   const int policy = sched_getscheduler(0);
@@ -199,8 +197,7 @@ void Station::run(const std::stop_token& stop) noexcept {
     return;
   }
   outrank_workers();
-  // The thread shares a core with workers: it works while nobody else does, and rests longer the longer
-  // nothing happens.
+  // The thread shares a core: it works while no worker does, and rests longer the longer nothing happens.
   Nanoseconds rest = kShortestRest;
   while (!stop.stop_requested()) {
     if (now_ns() - last_progress_.load(std::memory_order_relaxed) > kOthersAreAtIt)

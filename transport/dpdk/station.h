@@ -22,8 +22,7 @@ class Flow {
   virtual ~Flow() = default;
   /// Returns the key of its checks.
   virtual std::uint64_t key() const noexcept = 0;
-  /// Takes an intact frame for this flow. Returns true if the frame is kept; Station::release() gives it back
-  /// later.
+  /// Takes an intact frame for this flow. Returns true if it keeps the frame until Station::release().
   virtual bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
                     Nanoseconds now) noexcept = 0;
   /// Sends, by Station::send(), what should leave now.
@@ -36,8 +35,7 @@ struct Strays {
 };
 
 /// An open port, shared by all transports of this process that name it. A thread that wants progress makes it
-/// for all of them. A thread of the station does so when no other thread does. The port stays open until the
-/// process ends.
+/// for all of them; a thread of the station does otherwise. The port stays open until the process ends.
 class Station {
  public:
   /// Returns the station for this port. Throws Error, UsageError.
@@ -62,8 +60,7 @@ class Station {
   void forget(std::span<std::byte> memory) noexcept;
   /// Gives back what a flow that was removed has held.
   void release_all(Receiver& receiver) noexcept;
-  /// Receives and sends, unless another thread does so. In any case, the request is served soon. Returns true
-  /// when something moved.
+  /// Receives and sends, or has another thread do it that is at it. Returns true when something moved.
   bool progress() noexcept;
   const Strays& strays() const noexcept { return strays_; }
   std::uint64_t received_by(std::size_t queue) const noexcept { return port_->received_by(queue); }

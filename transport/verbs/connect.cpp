@@ -225,8 +225,7 @@ Call Verbs::call_of(const Link& link, const LinkAddress& address, const RailOffe
   return call;
 }
 
-/// Exchanges one message with every peer on every lane. After that, both ends are up, and addresses and MTU
-/// fit.
+/// Exchanges one message with every peer on every lane: then both ends are up, and addresses and MTU fit.
 void Verbs::greet() {
   for (const auto& link : links_)
     if (link != nullptr && !greets_second(*link)) post_message(*link, Message::Hello);

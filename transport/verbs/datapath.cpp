@@ -24,8 +24,7 @@ const Piece* Verbs::find(const std::byte* source) const noexcept {
   return piece;
 }
 
-/// Returns how many of `bytes` at `source` can travel in one message, and their key. Returns 0 when they are
-/// not registered.
+/// Returns how many of `bytes` at `source` can travel in one message, and their key; 0: none is registered.
 std::size_t Verbs::run_at(const Link& link, const std::byte* source, std::size_t bytes,
                           std::uint32_t& key) const noexcept {
   const Piece* piece = find(source);
@@ -132,8 +131,7 @@ void Verbs::ring_doorbell(int lane) noexcept {
     if (!settings_.leaves_out(peer)) post(link(lane, peer));
 }
 
-/// Handles an error of a post. A broken iWARP connection takes no requests, but its receives end, too, and
-/// tell of it in their turn.
+/// Handles an error of a post. A broken iWARP connection takes no requests, and its receives tell of it.
 void Verbs::look_at_post(const Link& link, int error) noexcept {
   if (error == 0) return;
   const int cause = error == -1 ? errno : std::abs(error);

@@ -115,8 +115,7 @@ class Search {
     for (int i = 0; i < count; ++i) look_at(list[i]);
   }
 
-  /// Returns the devices that suit equally well, without iWARP cards where there are others: the two cannot
-  /// be mixed.
+  /// Returns the devices that suit equally well, without iWARP cards where there are others: they do not mix.
   std::vector<Device> all() {
     if (best_.empty()) refuse();
     if (!std::ranges::all_of(best_, &Device::is_iwarp))

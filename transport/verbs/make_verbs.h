@@ -21,8 +21,7 @@ std::unique_ptr<Transport> make_verbs(const Settings& settings);
 /// Returns all RDMA devices with an active port and an address: "rxe0 port 1: RoCE v2, siw0 port 1: iWARP".
 std::string verbs_devices_here();
 
-/// Returns why no RDMA device can be used here, and the remedy; empty when one can. It tries to open one and
-/// to register memory with it.
+/// Returns why no RDMA device opens and registers memory here, and the remedy; empty when one does.
 std::string trouble_with_verbs();
 
 /// Returns at least one card; see offer_cards(). Throws Error that says why there is none.

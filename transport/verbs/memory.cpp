@@ -26,10 +26,9 @@ Owned<ibv_pd> make_domain(const Device& device) {
 
 Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, unsigned access,
                            const std::string& wanted) {
-  // Relaxed ordering lets a card place writes in any order on their way to memory. We look at nothing before
-  // the completion of the signal behind it, and a card's completion queue is never ordered that way: a
-  // completion still comes after all that it reports. The library drops the flag where a card has no use for
-  // it.
+  // Relaxed ordering lets a card place writes in any order. We look at nothing before the completion of the
+  // signal behind it, which still comes after all that it reports: a card's completion queue is never ordered
+  // that way. The library drops the flag where a card has no use for it.
   access |= IBV_ACCESS_RELAXED_ORDERING;
   const auto ways = ways_to_register(wanted, device.can_page);
   if (ways.empty())

@@ -1,5 +1,4 @@
-// Takes completions: of what was sent, and of signals from peers. Threads that poll or wait do it, or a
-// progress thread.
+// Takes completions, of what was sent and of peers' signals, for threads that poll or wait, or by a thread.
 #include <arpa/inet.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -20,8 +19,7 @@ constexpr std::chrono::microseconds kThreadPause{20'000};  ///< longest wait for
 
 }  // namespace
 
-/// Takes all completions that are there. A caller that finds another thread at it leaves the work to that
-/// thread, or insists.
+/// Takes all completions that are there. While another thread is at it, returns, or waits if it insists.
 void Verbs::reap(bool insist) noexcept {
   while (reaping_.test_and_set(std::memory_order_acquire))
     if (!insist) return;
@@ -173,8 +171,7 @@ void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcep
   reaping_.clear(std::memory_order_release);
 }
 
-/// Runs the progress thread. It polls if it has a core for itself; otherwise it sleeps until there is
-/// something to take.
+/// Runs the progress thread: it polls with a core for itself; otherwise it sleeps until there is something.
 void Verbs::run(const std::stop_token& stop) noexcept {
   const bool alone =
       settings_.verbs.poll_cpu >= 0 && topology::pin_this_thread({settings_.verbs.poll_cpu, 0});

@@ -10,8 +10,7 @@
 // its cards want the sink to be open to all peers.
 //
 // iWARP has no immediates. There a signal is a send that carries kind and count, and takes the same receive.
-// It, too, is delivered after all earlier writes have been placed (RFC 5040, 5.5). The connection manager
-// (cm.h) makes these connections.
+// It, too, comes after all earlier writes (RFC 5040, 5.5). cm.h makes these connections.
 //
 // Every immediate takes one of the receives that the peer has posted. There are kReceives of them: kCredits
 // for signals; 2 for credit messages; one for goodbye; and some for hello. Each credit message returns
@@ -163,8 +162,7 @@ struct Link {
   bool looks = false;          ///< whether a read is under way
 };
 
-/// Registered memory that writes may come from. It is part of a list that only grows, so that it can be
-/// searched at any time.
+/// Registered memory that writes may come from, in a list that only grows: it can be searched at any time.
 struct Piece {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
@@ -212,8 +210,7 @@ class Verbs final : public NetworkBackend {
   // connect.cpp
   void bring_up(Link& link, const LinkAddress& address, const RailOffer& offer);
   Call call_of(const Link& link, const LinkAddress& address, const RailOffer& offer) const;
-  /// Returns whether the other end sends first: at an iWARP connection, the end that called does (RFC 5044,
-  /// 7.1.2).
+  /// Returns whether the other end sends first: with iWARP, the end that called does (RFC 5044, 7.1.2).
   bool greets_second(const Link& link) const noexcept {
     return connector_ != nullptr && link.peer > settings_.rank;
   }
