@@ -63,9 +63,6 @@ class BackendBase : public Transport {
 /// A backend whose peers' memory is not mapped here. What peers write and signal arrives over a network.
 class NetworkBackend : public BackendBase {
  public:
-  std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override {
-    return make_region(bytes, parts, true);
-  }
   std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
   std::uint64_t signalled(int peer, int kind) const noexcept override {
     return signal_count(peer, kind)

@@ -41,16 +41,15 @@ const unsigned char* raw(std::string_view bytes) {
 
 }  // namespace
 
-Handshake::Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction,
-                     bool accepts)
-    : socket_(std::move(socket)), secret_(secret), introduction_(introduction), accepts_(accepts) {
+Handshake::Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction)
+    : socket_(std::move(socket)), secret_(secret), introduction_(introduction) {
   if (secret_.size() != crypto_auth_hmacsha256_KEYBYTES)
     throw Error("the secret of a run must have 32 bytes");
 }
 
 Handshake Handshake::connect(FileDescriptor socket, const std::string& secret,
                              const Introduction& introduction) {
-  Handshake made(std::move(socket), secret, introduction, false);
+  Handshake made(std::move(socket), secret, introduction);
   Hello hello;
   std::memcpy(hello.magic, kMagic, sizeof hello.magic);
   hello.introduction = introduction;
@@ -63,7 +62,7 @@ Handshake Handshake::connect(FileDescriptor socket, const std::string& secret,
 
 Handshake Handshake::accept(FileDescriptor socket, const std::string& secret, Purpose purpose,
                             std::int32_t to) {
-  Handshake made(std::move(socket), secret, {purpose, -1, to, 0}, true);
+  Handshake made(std::move(socket), secret, {purpose, -1, to, 0});
   made.other_challenge_ = random_bytes(kChallengeBytes);
   made.expect(Step::Hello, sizeof(Hello));
   return made;

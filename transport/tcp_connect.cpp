@@ -140,8 +140,7 @@ Tcp::~Tcp() {
     return info.tcpi_state != TCP_CLOSE && ioctl(link->socket.get(), SIOCOUTQ, &unacknowledged) == 0 &&
            unacknowledged > 0;
   };
-  while (!settings_.health->failed() && Clock::now() < deadline &&
-         std::any_of(links_.begin(), links_.end(), pending))
+  while (!settings_.health->failed() && Clock::now() < deadline && std::ranges::any_of(links_, pending))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

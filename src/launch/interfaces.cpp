@@ -119,8 +119,8 @@ std::vector<std::string> by_nearness(std::vector<std::string> addresses, const s
     }
     return least;
   };
-  std::stable_sort(addresses.begin(), addresses.end(),
-                   [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  std::ranges::stable_sort(addresses,
+                           [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   return addresses;
 }
 

@@ -236,8 +236,7 @@ std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Membe
 /// Returns the address of this process that leads to other hosts. The launcher's name of a host may not do.
 std::string own_address(const Member& self, const std::vector<FileDescriptor>& streams) {
   const auto here = self.nodes[self.rank];
-  const auto elsewhere =
-      std::find_if(self.nodes.begin(), self.nodes.end(), [&](int node) { return node != here; });
+  const auto elsewhere = std::ranges::find_if(self.nodes, [&](int node) { return node != here; });
   if (elsewhere == self.nodes.end()) return "127.0.0.1";
   if (!self.wanted_interfaces.empty()) return self.wanted_interfaces.front().address;
   const auto other = self.rank == 0 ? elsewhere - self.nodes.begin() : 0;

@@ -160,12 +160,9 @@ class Children {
     bool given_up = false;  ///< whether this parent has signalled it
   };
 
-  std::ptrdiff_t running() const {
-    return std::count_if(children_.begin(), children_.end(), [](const Child& c) { return c.running; });
-  }
+  std::ptrdiff_t running() const { return std::ranges::count(children_, true, &Child::running); }
   bool all_stopped() const {
-    return std::all_of(children_.begin(), children_.end(),
-                       [](const Child& c) { return !c.running || c.stopped; });
+    return std::ranges::all_of(children_, [](const Child& c) { return !c.running || c.stopped; });
   }
   /// Returns whether all that are left, the first one too, are stopped in a job that goes on without others.
   bool only_stopped_are_left() const {
@@ -200,8 +197,7 @@ class Children {
     int state = 0;
     const pid_t pid = waitpid(-1, &state, flags | WUNTRACED | WCONTINUED);
     if (pid <= 0) return false;
-    const auto child =
-        std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.pid == pid; });
+    const auto child = std::ranges::find(children_, pid, &Child::pid);
     if (child == children_.end()) return true;
     child->stopped = WIFSTOPPED(state);
     child->running = !WIFEXITED(state) && !WIFSIGNALED(state);

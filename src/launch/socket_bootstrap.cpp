@@ -172,9 +172,7 @@ class SocketBootstrap final : public Bootstrap {
   void wake() noexcept {
     eventfd_write(wake_.get(), 1);  // a full counter wakes the thread, too
   }
-  Peer& peer(int rank) {
-    return *std::find_if(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.rank == rank; });
-  }
+  Peer& peer(int rank) { return *std::ranges::find(peers_, rank, &Peer::rank); }
 
   // The watching thread; all with mutex_ held.
   void watch() {

@@ -131,8 +131,7 @@ std::uint16_t card_mtu(const std::string& port) {
 void check_card(const std::string& port) {
   const std::string address = address_of(port);
   const std::string folder =
-      fmt::format("/sys/bus/pci/devices/{}{}",
-                  std::count(address.begin(), address.end(), ':') < 2 ? "0000:" : "", address);
+      fmt::format("/sys/bus/pci/devices/{}{}", std::ranges::count(address, ':') < 2 ? "0000:" : "", address);
   if (access(folder.c_str(), F_OK) != 0)
     throw Trouble(fmt::format(
         "there is no PCI device {} (dpdk-devbind.py --status lists those that there are)", address));
@@ -140,7 +139,7 @@ void check_card(const std::string& port) {
   const std::string driver = std::filesystem::read_symlink(folder + "/driver", error).filename();
   // The last three share their card with the kernel.
   constexpr std::array kDrivers{"vfio-pci", "uio_pci_generic", "igb_uio", "mlx5_core", "mlx4_core", "mana"};
-  if (std::find(kDrivers.begin(), kDrivers.end(), driver) == kDrivers.end())
+  if (std::ranges::find(kDrivers, driver) == kDrivers.end())
     throw Trouble(fmt::format("{} is bound to {}, not to vfio-pci (dpdk-devbind.py -b vfio-pci {})", address,
                               driver.empty() ? "no driver" : driver, address));
   if (free_huge_bytes() < kHugePageNeed)
@@ -158,9 +157,8 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
   std::istringstream stream(options.args);
   const std::vector<std::string> more{std::istream_iterator<std::string>(stream), {}};
   const auto named = [&](std::initializer_list<std::string_view> names) {
-    return std::any_of(more.begin(), more.end(), [&](const std::string& word) {
-      return std::any_of(names.begin(), names.end(),
-                         [&](std::string_view name) { return word.starts_with(name); });
+    return std::ranges::any_of(more, [&](const std::string& word) {
+      return std::ranges::any_of(names, [&](std::string_view name) { return word.starts_with(name); });
     });
   };
   if (!named({"-l", "-c", "--lcores"})) words.push_back(fmt::format("-l{}", first_cpu()));

@@ -118,8 +118,8 @@ class EalPort final : public FramePort {
   }
 
   void forget(std::span<std::byte> memory) noexcept override {
-    const auto known = std::find_if(in_place_.begin(), in_place_.end(),
-                                    [&](const auto& one) { return one.data() == memory.data(); });
+    const auto known =
+        std::ranges::find_if(in_place_, [&](const auto& one) { return one.data() == memory.data(); });
     if (known == in_place_.end()) return;
     for (std::uint16_t queue = 0; queue < queues_; ++queue) rte_eth_tx_done_cleanup(id_, queue, 0);
     rte_dev_dma_unmap(device_, memory.data(), reinterpret_cast<std::uintptr_t>(memory.data()), memory.size());
@@ -323,7 +323,7 @@ class EalPort final : public FramePort {
 
   bool lies_in_place(std::span<const std::byte> payload) const noexcept {
     if (!is_card_) return true;
-    return std::any_of(in_place_.begin(), in_place_.end(), [&](const auto& memory) {
+    return std::ranges::any_of(in_place_, [&](const auto& memory) {
       return payload.data() >= memory.data() &&
              payload.data() + payload.size() <= memory.data() + memory.size();
     });

@@ -157,7 +157,7 @@ Envelope Dpdk::envelope_to(const MacAddress& mac, const IpAddress& ip) const noe
 void Dpdk::greet() {
   const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
   const auto missing = [&] {
-    return std::find_if(links_.begin(), links_.end(), [](const auto& link) {
+    return std::ranges::find_if(links_, [](const auto& link) {
       return link != nullptr && !link->greeted.load(std::memory_order_acquire);
     });
   };
@@ -189,7 +189,7 @@ Dpdk::~Dpdk() {
       link->leaving.store(true, std::memory_order_release);
     }
     const auto deadline = Clock::now() + kGoodbyeLimit;
-    while (poll() && Clock::now() < deadline && std::any_of(links_.begin(), links_.end(), pending))
+    while (poll() && Clock::now() < deadline && std::ranges::any_of(links_, pending))
       wait(std::chrono::milliseconds(1));
   }
   for (const auto& link : links_) {

@@ -231,7 +231,7 @@ void Verbs::greet() {
     if (link != nullptr && !greets_second(*link)) post_message(*link, Message::Hello);
   const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
   const auto missing = [&] {
-    return std::find_if(links_.begin(), links_.end(), [](const auto& link) {
+    return std::ranges::find_if(links_, [](const auto& link) {
       return link != nullptr && (!link->greeted.load(std::memory_order_acquire) || link->messages.load() > 0);
     });
   };
@@ -286,7 +286,7 @@ Verbs::~Verbs() {
            (link->reaped.load(std::memory_order_acquire) != link->queued || link->messages.load() > 0);
   };
   const auto deadline = Clock::now() + kGoodbyeLimit;
-  while (poll() && Clock::now() < deadline && std::any_of(links_.begin(), links_.end(), pending))
+  while (poll() && Clock::now() < deadline && std::ranges::any_of(links_, pending))
     wait(std::chrono::milliseconds(1));
 }
 
