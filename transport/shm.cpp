@@ -206,8 +206,7 @@ class Shm final : public BackendBase {
   }
   bool wait(std::chrono::microseconds timeout) noexcept override {
     std::uint32_t seen = 0;
-    if (last_look_.recall(seen) && !settings_.health->failed())
-      own().header->wakeup.sleep(seen, timeout);
+    if (last_look_.recall(seen) && !settings_.health->failed()) own().header->wakeup.sleep(seen, timeout);
     return poll();
   }
 

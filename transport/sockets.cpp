@@ -119,7 +119,7 @@ Sending sending(const FileDescriptor& connected) {
   socklen_t length = sizeof info;
   if (getsockopt(connected.get(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
   int waiting = 0;
-  if (ioctl(connected.get(), SIOCOUTQ, &waiting) != 0) waiting = 0;
+  if (info.tcpi_state == TCP_CLOSE || ioctl(connected.get(), SIOCOUTQ, &waiting) != 0) waiting = 0;
   return {true, static_cast<std::size_t>(waiting), info.tcpi_last_ack_recv / 1e3,
           static_cast<int>(info.tcpi_pmtu)};
 }

@@ -22,7 +22,7 @@ void keep_alive(const FileDescriptor& connected, double idle_s, double interval_
 /// The facts that TCP knows of the packets that this end of a connection sends.
 struct Sending {
   bool known = false;         ///< whether the facts are known; false: it is no TCP connection
-  std::size_t waiting = 0;    ///< number of bytes that the other host has not acknowledged
+  std::size_t waiting = 0;    ///< bytes that the other host has not acknowledged; 0 at the end
   double answered_s_ago = 0;  ///< seconds since the other host last acknowledged anything
   int mtu = 0;                ///< MTU of the way, as far as this host knows
 };

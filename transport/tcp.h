@@ -171,6 +171,7 @@ class Tcp final : public NetworkBackend {
   bool placed(Link& link, std::size_t bytes) noexcept;
   bool refuse_changed(Link& link) noexcept;
   bool refuse_frame(Link& link, const std::string& cause) noexcept;
+  bool refuse(Link& link, std::atomic<std::uint64_t>& count, const std::string& message) noexcept;
   void end(Link& link, int error) noexcept;
   void note_lost(Link& link) noexcept;
   void report_lost() noexcept;

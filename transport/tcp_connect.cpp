@@ -1,10 +1,8 @@
 #include <fmt/core.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -133,12 +131,7 @@ Tcp::~Tcp() {
       return false;
     char ignored[4096];
     while (recv(link->socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) > 0) continue;
-    tcp_info info{};
-    socklen_t length = sizeof info;
-    getsockopt(link->socket.get(), IPPROTO_TCP, TCP_INFO, &info, &length);
-    int unacknowledged = 0;
-    return info.tcpi_state != TCP_CLOSE && ioctl(link->socket.get(), SIOCOUTQ, &unacknowledged) == 0 &&
-           unacknowledged > 0;
+    return sending(link->socket).waiting > 0;
   };
   while (!settings_.health->failed() && Clock::now() < deadline && std::ranges::any_of(links_, pending))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -149,22 +149,23 @@ bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
   return refuse_frame(link, fmt::format("a frame of type {}", static_cast<int>(header.type)));
 }
 
-/// Refuses bytes that were changed. Nothing that follows on the connection takes effect.
+/// Refuses bytes that were changed.
 bool Tcp::refuse_changed(Link& link) noexcept {
-  corrupt_frames_.fetch_add(1, std::memory_order_relaxed);
-  settings_.health->fail(
-      link.peer,
+  return refuse(
+      link, corrupt_frames_,
       fmt::format("data from rank {} at {} was changed on its way to {} (TCP, lane {}, "
                   "wrong CRC-32C): {}",
                   link.peer, peer_address(link.socket), settings_.address, link.lane, kChangedRemedy));
-  link.in.ended.store(true, std::memory_order_relaxed);
-  announce();
-  return false;
 }
 
 bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {
-  refused_frames_.fetch_add(1, std::memory_order_relaxed);
-  settings_.health->fail(link.peer, fmt::format("rank {} sent {}", link.peer, cause));
+  return refuse(link, refused_frames_, fmt::format("rank {} sent {}", link.peer, cause));
+}
+
+/// Fails the job. Nothing that follows on the connection takes effect.
+bool Tcp::refuse(Link& link, std::atomic<std::uint64_t>& count, const std::string& message) noexcept {
+  count.fetch_add(1, std::memory_order_relaxed);
+  settings_.health->fail(link.peer, message);
   link.in.ended.store(true, std::memory_order_relaxed);
   announce();
   return false;

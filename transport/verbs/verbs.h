@@ -224,7 +224,7 @@ class Verbs final : public NetworkBackend {
   ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
   bool has_room(const Link& link, std::size_t requests) const noexcept;
   bool transfer(Link& link, ibv_wr_opcode way, std::size_t offset, std::span<const std::byte> here) noexcept;
-  void look_at_post(const Link& link, int error) noexcept;
+  void submit(Link& link, ibv_send_wr& first) noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;
   void post_look(Link& link) noexcept;
