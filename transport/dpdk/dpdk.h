@@ -68,7 +68,7 @@ class Link final : public Flow {
   bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
             Nanoseconds now) noexcept override;
   void step(Nanoseconds now) noexcept override;
-  LaneQueue& lane(int lane) noexcept { return *queues_[lane]; }
+  LaneQueue& lane(int lane) noexcept { return queues_[lane]; }
   bool has_work() noexcept;
 
   const int peer;
@@ -92,13 +92,14 @@ class Link final : public Flow {
   bool next_content(Content& content) noexcept;
   void send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexcept;
   void send_ack(Outgoing& to, Nanoseconds now) noexcept;
+  void send(Outgoing& to, const Header& header, Nanoseconds now) noexcept;
   bool ack_is_due(Nanoseconds now) const noexcept;
   void look_for_silence(Nanoseconds now) noexcept;
 
   Dpdk& owner_;
-  std::vector<std::unique_ptr<LaneQueue>> queues_;  ///< queues by lane
-  std::vector<std::size_t> cut_;                    ///< bytes of the first work that were sent, by lane
-  std::size_t turn_ = 0;                            ///< the lane that sends next
+  std::vector<LaneQueue> queues_;  ///< queues by lane
+  std::vector<std::size_t> cut_;   ///< bytes of the first work that were sent, by lane
+  std::size_t turn_ = 0;           ///< the lane that sends next
   Sender sender_;
   Receiver receiver_;
   bool greeting_ = false, greeting_arrived_ = false, news_ = false;

@@ -22,7 +22,6 @@
 #include "options/jobs.h"
 #include "transport/dpdk/eal.h"
 #include "transport/dpdk/frame_port.h"
-#include "transport/dpdk/interface.h"
 
 namespace edgewire::transport::dpdk {
 namespace {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -10,6 +14,7 @@
 
 #include "options/option.h"
 #include "transport/dpdk/frame.h"
+#include "transport/file_descriptor.h"
 #include "transport/transport.h"
 
 namespace edgewire::transport::dpdk {
@@ -75,6 +80,15 @@ inline std::string argument(const std::string& port, const std::string& name) {
   return port.substr(begin, port.find(',', begin) - begin);
 }
 
+/// Asks ioctl(`question`), as netdevice(7) lists them. Returns false without such an interface or answer.
+inline bool ask_interface(const std::string& name, unsigned long question, ifreq& answer) noexcept {
+  answer = {};
+  if (name.empty() || name.size() >= sizeof answer.ifr_name) return false;
+  name.copy(answer.ifr_name, name.size());
+  const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return socket && ioctl(socket.get(), question, &answer) == 0;
+}
+
 /// Returns how many bytes of huge pages of the system's usual size are free. The plug-in asks, too.
 inline std::uint64_t free_huge_bytes() {
   std::ifstream file("/proc/meminfo");
@@ -90,9 +104,6 @@ inline std::uint64_t free_huge_bytes() {
 using OpenPort = FramePort* (*)(const PortOptions& options, const char* version, std::string& trouble);
 inline constexpr char kOpenPort[] = "edgewire_dpdk_open_port";
 inline constexpr char kPluginName[] = "libedgewire-dpdk.so";
-
-/// Returns the plug-in's function. Throws Error that says what is missing.
-OpenPort load_plugin();
 
 /// Returns why no port can be opened by this process, and the remedy; empty when one might. Starts nothing.
 std::string trouble_with_plugin();

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <linux/filter.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <bit>
 #include <charconv>
@@ -12,7 +11,6 @@
 #include "base/error.h"
 #include "options/jobs.h"
 #include "transport/dpdk/frame_port.h"
-#include "transport/dpdk/interface.h"
 
 namespace edgewire::transport::dpdk {
 namespace {

@@ -1,10 +1,14 @@
 #include "transport/dpdk/station.h"
 
+#include <dlfcn.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -20,7 +24,78 @@ constexpr Nanoseconds kOthersAreAtIt = 200'000;
 constexpr Nanoseconds kShortestRest = 20'000, kLongestRest = 200'000;
 constexpr std::uint64_t kPreambleAndGap = 8 + 4 + 12;
 
+constexpr std::uint64_t kRawSockets = 1ULL << 13;  ///< bit of CAP_NET_RAW, capabilities(7)
+
+std::uint64_t capabilities() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("CapEff:")) return std::stoull(line.substr(7), nullptr, 16);
+  return 0;
+}
+
+/// Returns whether this user may open a group of devices that are bound to vfio-pci.
+bool may_use_a_card() {
+  std::error_code error;
+  for (const auto& group : std::filesystem::directory_iterator("/dev/vfio", error))
+    if (group.path().filename() != "vfio" && access(group.path().c_str(), R_OK | W_OK) == 0) return true;
+  return false;
+}
+
+/// Returns the plug-in's function. Throws Error that says what is missing.
+OpenPort load_plugin() {
+  static void* const handle = dlopen(kPluginName, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const said = dlerror();
+    const std::string cause = said == nullptr ? "" : said;
+    if (cause.find("librte_") != cause.npos)
+      throw Error(fmt::format("DPDK 22.11 is not installed (apt-get install dpdk): {}", cause));
+    throw Error(fmt::format("{} is not where the program looks for it: {}", kPluginName, cause));
+  }
+  const auto found = reinterpret_cast<OpenPort>(dlsym(handle, kOpenPort));
+  if (found == nullptr) throw Error(fmt::format("{} has no function {}", kPluginName, kOpenPort));
+  return found;
+}
+
+/// Gives the thread a higher priority than workers of real-time priority, so that it gets its turn.
+void outrank_workers() noexcept {
+  sched_param parameter{};
+  const int policy = sched_getscheduler(0);
+  if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &parameter) != 0) return;
+  parameter.sched_priority = std::min(parameter.sched_priority + 1, sched_get_priority_max(policy));
+  sched_setscheduler(0, policy, &parameter);
+}
+
 }  // namespace
+
+std::string trouble_with_plugin() {
+  try {
+    load_plugin();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  if ((capabilities() & kRawSockets) == 0 && !may_use_a_card())
+    return "no permission: virtual devices need root or CAP_NET_RAW, cards a group in /dev/vfio that this "
+           "user may open "
+           "(dpdk-devbind.py -b vfio-pci ADDRESS; chown USER /dev/vfio/GROUP)";
+  return {};
+}
+
+std::string ports_here() {
+  std::size_t cards = 0;
+  for (const char* driver : {"vfio-pci", "uio_pci_generic", "igb_uio"}) {
+    std::error_code error;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("/sys/bus/pci/drivers/{}", driver), error))
+      if (entry.path().filename().string().find(':') != std::string::npos) ++cards;
+  }
+  const std::uint64_t huge_bytes = free_huge_bytes();
+  return fmt::format("{}; {}",
+                     cards > 0 ? fmt::format("{} devices are bound for DPDK", cards)
+                               : "no card is bound for DPDK (dpdk-devbind.py -b vfio-pci ADDRESS)",
+                     huge_bytes > 0
+                         ? fmt::format("{} MiB of huge pages are free", huge_bytes >> 20)
+                         : "no huge pages are free (cards need them: dpdk-hugepages.py --setup 512M)");
+}
 
 std::shared_ptr<Station> Station::at(const DpdkChoice& choice, int lanes) {
   static std::mutex mutex;
@@ -164,30 +239,15 @@ void Station::flush() noexcept {
   if (queued_ == 0) return;
   moved_ = true;
   const std::size_t taken = port_->send(std::span(outgoing_).first(queued_));
-  if (taken < queued_) {
-    // Spans into `own` must follow their frames.
-    for (std::size_t i = taken; i < queued_; ++i) {
-      Outgoing& to = outgoing_[i - taken];
-      const bool owns = outgoing_[i].payload.data() == outgoing_[i].own.data();
-      to = outgoing_[i];
-      if (owns) to.payload = std::span(to.own).first(to.payload.size());
-    }
+  // Spans into `own` must follow their frames.
+  for (std::size_t i = taken; i < queued_; ++i) {
+    Outgoing& to = outgoing_[i - taken];
+    const bool owns = outgoing_[i].payload.data() == outgoing_[i].own.data();
+    to = outgoing_[i];
+    if (owns) to.payload = std::span(to.own).first(to.payload.size());
   }
   queued_ -= taken;
 }
-
-namespace {
-
-/// Gives the thread a higher priority than workers of real-time priority, so that it gets its turn.
-void outrank_workers() noexcept {
-  sched_param parameter{};
-  const int policy = sched_getscheduler(0);
-  if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &parameter) != 0) return;
-  parameter.sched_priority = std::min(parameter.sched_priority + 1, sched_get_priority_max(policy));
-  sched_setscheduler(0, policy, &parameter);
-}
-
-}  // namespace
 
 /// Runs the station's own thread.
 void Station::run(const std::stop_token& stop) noexcept {
