@@ -9,7 +9,7 @@
 // Header and payload each have a CRC-32C, unless the settings say no. The sender computes it when it queues
 // the frame, the receiver as the bytes arrive. What follows a wrong frame on its connection has no effect.
 //
-// tcp_connect.cpp makes connections, tcp_send.cpp and tcp_receive.cpp move bytes, tcp.cpp polls and waits.
+// tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp does the rest.
 #pragma once
 
 #include <array>
@@ -151,12 +151,6 @@ class Tcp final : public NetworkBackend {
 
   Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
 
-  // tcp_connect.cpp
-  void add_link(int lane, int peer, FileDescriptor socket);
-  void watch(int fd, std::uint64_t tag, std::uint32_t events) const;
-  void refuse_callers() noexcept;
-  void say_goodbye() noexcept;
-
   // tcp_send.cpp
   bool queue(Link& link, const FrameHeader& header, const std::byte* payload, bool ends_write) noexcept;
   void flush(Link& link) noexcept;
@@ -177,6 +171,10 @@ class Tcp final : public NetworkBackend {
   void report_lost() noexcept;
 
   // tcp.cpp
+  void add_link(int lane, int peer, FileDescriptor socket);
+  void watch(int fd, std::uint64_t tag, std::uint32_t events) const;
+  void refuse_callers() noexcept;
+  void say_goodbye() noexcept;
   bool look(std::chrono::nanoseconds timeout) noexcept;
   void progress() noexcept;
   void announce() noexcept;

@@ -1,8 +1,8 @@
 // The verbs folder is the RDMA backend: writes go through a reliable connection of a network card straight
 // into the peer's registered memory. library.h loads libibverbs, device.* chooses the card, setup.cpp
 // registers memory and makes queue pairs, connect.cpp connects, cm.* connects iWARP cards, datapath.cpp
-// writes and signals, progress.cpp takes completions, failures.cpp puts what went wrong into words, cards.cpp
-// tells other processes what there is. Other folders include this header alone.
+// writes and signals, progress.cpp takes completions and says what went wrong, cards.cpp tells other
+// processes what there is. Other folders include this header alone.
 #pragma once
 
 #include <memory>

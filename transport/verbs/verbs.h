@@ -238,8 +238,6 @@ class Verbs final : public NetworkBackend {
   void take_message(Link& link, std::uint32_t immediate, std::uint64_t count) noexcept;
   void watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcept;
   void run(const std::stop_token& stop) noexcept;
-
-  // failures.cpp
   void take_error(const ibv_wc& completion) noexcept;
   void fail(int peer, const std::string& message) noexcept;
   void lose(const Link& link, const std::string& cause) noexcept;
