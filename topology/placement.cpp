@@ -7,7 +7,6 @@
 #include <memory>
 
 namespace edgewire::topology {
-
 namespace {
 
 /// Takes up to `count` free cores of a node.

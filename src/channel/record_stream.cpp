@@ -5,7 +5,6 @@
 #include "channel/region_plan.h"
 
 namespace edgewire::channel {
-
 namespace {
 
 /// Returns 1 MiB, or less where there are many rings: they take 256 MiB of a process at most, if records fit.

@@ -60,41 +60,14 @@ bool say_first_cause(std::string_view line) {
   return !said->cause.exchange(true);
 }
 
-/// Describes the death of a process that a signal has ended, for the line that says so.
-class Deaths {
- public:
-  explicit Deaths(std::string less_memory)
-      : less_memory_(std::move(less_memory)), kills_before_(groups_.memory_kills()) {}
-
-  std::string line(std::size_t rank, int number) const {
-    std::string end = fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
-    if (number == SIGXCPU) return end + ": raise its limit with `ulimit -t unlimited`";
-    if (number != SIGKILL) return end;
-    const auto kills = groups_.memory_kills();
-    if (!kills || !kills_before_)
-      return fmt::format("{}: perhaps the kernel ran out of memory (see dmesg); {} would need less", end,
-                         less_memory_);
-    if (*kills <= *kills_before_) return end;
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;  // a limit above this is none
-    const std::uint64_t limit = groups_.memory_limit();
-    const std::string where =
-        limit > kMostBytes ? "" : fmt::format(" (its control group allows {} MB)", limit / 1'000'000);
-    return fmt::format("{}: the kernel ran out of memory{}; {} would need less", end, where, less_memory_);
-  }
-
- private:
-  ControlGroups groups_;
-  std::string less_memory_;
-  std::optional<std::uint64_t> kills_before_;
-};
-
 /// The children of a local job, as their parent sees them.
 class Children {
  public:
   explicit Children(const StartOptions& options)
       : grace_(options.peer_timeout_s + 2),
         tolerates_losses_(options.tolerates_losses),
-        deaths_(options.less_memory) {
+        less_memory_(options.less_memory),
+        kills_before_(groups_.memory_kills()) {
     require_process_calls();
     std::signal(SIGCHLD, SIG_DFL);  // statuses are lost where it is ignored
     sigemptyset(&watched_);
@@ -192,6 +165,22 @@ class Children {
                                  &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
     fail(1);
   }
+  /// Describes the death of a process that a signal has ended.
+  std::string death(std::size_t rank, int number) const {
+    std::string end = fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
+    if (number == SIGXCPU) return end + ": raise its limit with `ulimit -t unlimited`";
+    if (number != SIGKILL) return end;
+    const auto kills = groups_.memory_kills();
+    if (!kills || !kills_before_)
+      return fmt::format("{}: perhaps the kernel ran out of memory (see dmesg); {} would need less", end,
+                         less_memory_);
+    if (*kills <= *kills_before_) return end;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;  // a limit above this is none
+    const std::uint64_t limit = groups_.memory_limit();
+    const std::string where =
+        limit > kMostBytes ? "" : fmt::format(" (its control group allows {} MB)", limit / 1'000'000);
+    return fmt::format("{}: the kernel ran out of memory{}; {} would need less", end, where, less_memory_);
+  }
   /// Takes one change of a child. Returns false when there is none.
   bool reap(int flags) {
     int state = 0;
@@ -207,7 +196,7 @@ class Children {
     // The children end together.
     if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max()) give_time();
     if (WIFSIGNALED(state) && !child->given_up) {
-      tell_failure(deaths_.line(child - children_.begin(), WTERMSIG(state)));
+      tell_failure(death(child - children_.begin(), WTERMSIG(state)));
       if (!may_be_lost) fail(1);
     }
     return true;
@@ -216,7 +205,9 @@ class Children {
   std::vector<Child> children_;
   std::chrono::duration<double> grace_;
   bool tolerates_losses_;
-  Deaths deaths_;
+  ControlGroups groups_;
+  std::string less_memory_;
+  std::optional<std::uint64_t> kills_before_;
   sigset_t watched_{};
   sigset_t before_{};
   int status_ = 0;

@@ -226,7 +226,6 @@ class EalPort final : public FramePort {
     check(rte_eth_dev_info_get(id_, &info), name, "tell what it is");
     device_ = info.device;
     is_card_ = is_pci(port);
-    facts_.driver = info.driver_name;
     rte_eth_conf wanted{};
     if (is_card_) wanted.rxmode.mtu = card_mtu(port);
     many_segments_ = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;

@@ -37,7 +37,6 @@ struct PortFacts {
   std::uint64_t bits_per_s = 0;  ///< rate of the link; 0: unknown
   std::uint32_t buffers = 0;     ///< number of incoming frames that may be kept at a time
   bool sends_in_place = false;   ///< whether payload leaves from where it lies; else it is copied once
-  std::string driver;
   std::string queues;       ///< number of queues, and what spreads incoming frames over them
   bool checks_udp = false;  ///< whether the port fills in UDP checksums
 };

@@ -77,10 +77,6 @@ IpChoice ip_choice(const std::string& text, const std::string& port) {
   return choice;
 }
 
-std::string to_text(const IpAddress& address) {
-  return fmt::format("{}.{}.{}.{}", address[0], address[1], address[2], address[3]);
-}
-
 FileDescriptor quiet_kernel(const IpAddress& address) noexcept {
   FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};

@@ -23,9 +23,6 @@ struct IpChoice {
 /// what the interface of the virtual device `port` has. An empty text is not used. Throws UsageError, Error.
 IpChoice ip_choice(const std::string& text, const std::string& port);
 
-/// Returns a text as "10.0.0.1".
-std::string to_text(const IpAddress& address);
-
 /// Makes a kernel quiet: while the result is open, a kernel that sees the port's frames, too, drops them and
 /// does not answer each with "port unreachable". Returns none where the kernel does not have this address.
 FileDescriptor quiet_kernel(const IpAddress& address) noexcept;
