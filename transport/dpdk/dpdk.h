@@ -59,15 +59,19 @@ class LaneQueue {
 
 class Dpdk;
 
-/// The traffic between this process and one peer.
-class Link final : public Flow {
+/// The traffic between this process and one peer: a flow of the station, whose holder calls take() and
+/// step().
+class Link {
  public:
   Link(Dpdk& owner, int peer, int lanes);
 
-  std::uint64_t key() const noexcept override;
+  /// Returns the key of the checks.
+  std::uint64_t key() const noexcept;
+  /// Takes an intact frame. Returns true if it keeps the frame until Station::release().
   bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
-            Nanoseconds now) noexcept override;
-  void step(Nanoseconds now) noexcept override;
+            Nanoseconds now) noexcept;
+  /// Sends, by Station::send(), what should leave now.
+  void step(Nanoseconds now) noexcept;
   LaneQueue& lane(int lane) noexcept { return queues_[lane]; }
   bool has_work() noexcept;
 

@@ -37,8 +37,8 @@ struct PortFacts {
   std::uint64_t bits_per_s = 0;  ///< rate of the link; 0: unknown
   std::uint32_t buffers = 0;     ///< number of incoming frames that may be kept at a time
   bool sends_in_place = false;   ///< whether payload leaves from where it lies; else it is copied once
-  std::string queues;       ///< number of queues, and what spreads incoming frames over them
-  bool checks_udp = false;  ///< whether the port fills in UDP checksums
+  std::string queues;            ///< number of queues, and what spreads incoming frames over them
+  bool checks_udp = false;       ///< whether the port fills in UDP checksums
 };
 
 /// A port that sends and receives Ethernet frames. One thread at a time uses it; it never blocks, allocates

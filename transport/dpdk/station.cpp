@@ -1,5 +1,3 @@
-#include "transport/dpdk/station.h"
-
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <sched.h>
@@ -14,6 +12,7 @@
 
 #include "base/error.h"
 #include "topology/placement.h"
+#include "transport/dpdk/dpdk.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -121,13 +120,13 @@ Station::Station(std::unique_ptr<FramePort> port, bool udp, std::uint64_t bits_p
 
 Station::~Station() { thread_ = {}; }
 
-std::uint32_t Station::add(Flow& flow) {
+std::uint32_t Station::add(Link& link) {
   const std::scoped_lock lock(thread_mutex_, busy_);
   std::size_t place = 0;
-  while (place < places_.size() && places_[place].flow != nullptr) ++place;
+  while (place < places_.size() && places_[place].link != nullptr) ++place;
   if (place >> kPlaceBits != 0) throw Error("too many connections over one port");
   if (place == places_.size()) places_.push_back({nullptr, std::random_device{}()});
-  places_[place].flow = &flow;
+  places_[place].link = &link;
   ++places_[place].generation;
   if (++flows_ == 1) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   return places_[place].generation << kPlaceBits | static_cast<std::uint32_t>(place);
@@ -137,7 +136,7 @@ void Station::remove(std::uint32_t number) noexcept {
   const std::scoped_lock lock(thread_mutex_);
   {
     const std::scoped_lock hold(busy_);
-    places_[number & ((1U << kPlaceBits) - 1)].flow = nullptr;
+    places_[number & ((1U << kPlaceBits) - 1)].link = nullptr;
     flush();
     queued_ = 0;  // frames that are lost here are sent again
   }
@@ -192,7 +191,7 @@ void Station::turn() noexcept {
   if (++turns_ % kTurnsALook == 0) missed_.store(port_->missed(), std::memory_order_relaxed);
   flush();
   for (std::size_t i = 0; i < places_.size(); ++i)
-    if (Flow* flow = places_[(first_place_ + i) % places_.size()].flow; flow != nullptr) flow->step(now);
+    if (Link* link = places_[(first_place_ + i) % places_.size()].link; link != nullptr) link->step(now);
   ++first_place_;
   flush();
 }
@@ -205,18 +204,18 @@ void Station::take(const Incoming& frame, Nanoseconds now) noexcept {
   } else {
     const Header header = header_of(body(frame));
     const std::uint32_t place = header.flow & ((1U << kPlaceBits) - 1);
-    Flow* const flow =
+    Link* const link =
         place < places_.size() && (places_[place].generation << kPlaceBits | place) == header.flow
-            ? places_[place].flow
+            ? places_[place].link
             : nullptr;
     std::span<const std::byte> payload;
-    if (flow == nullptr) {
+    if (link == nullptr) {
       strays_.foreign.fetch_add(1, std::memory_order_relaxed);
-    } else if (!is_intact(body(frame), header, flow->key(), payload)) {
+    } else if (!is_intact(body(frame), header, link->key(), payload)) {
       strays_.corrupt.fetch_add(1, std::memory_order_relaxed);
     } else {
       ++kept_;
-      if (flow->take(frame, header, payload, now)) return;
+      if (link->take(frame, header, payload, now)) return;
       --kept_;
     }
   }

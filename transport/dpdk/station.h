@@ -14,20 +14,7 @@
 
 namespace edgewire::transport::dpdk {
 
-class Station;
-
-/// The traffic between this process and one other process. Only the holder of the station calls it.
-class Flow {
- public:
-  virtual ~Flow() = default;
-  /// Returns the key of its checks.
-  virtual std::uint64_t key() const noexcept = 0;
-  /// Takes an intact frame for this flow. Returns true if it keeps the frame until Station::release().
-  virtual bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
-                    Nanoseconds now) noexcept = 0;
-  /// Sends, by Station::send(), what should leave now.
-  virtual void step(Nanoseconds now) noexcept = 0;
-};
+class Link;
 
 /// Frames that did not count, of all flows of a station.
 struct Strays {
@@ -54,7 +41,7 @@ class Station {
 
   // ---- by any thread -------------------------------------------------------------------------------
   /// Adds a flow and returns its number, which peers put into their frames.
-  std::uint32_t add(Flow& flow);
+  std::uint32_t add(Link& link);
   void remove(std::uint32_t number) noexcept;
   void remember(std::span<std::byte> memory);
   void forget(std::span<std::byte> memory) noexcept;
@@ -101,7 +88,7 @@ class Station {
   std::atomic<Nanoseconds> last_progress_{0};
   // The state that belongs to the holder follows.
   struct Place {
-    Flow* flow = nullptr;
+    Link* link = nullptr;
     std::uint32_t generation = 0;
   };
   std::vector<Place> places_;
