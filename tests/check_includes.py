@@ -74,7 +74,7 @@ VENDORS = {
 
 # Rooms whose messages name options as values (src/options), and the files that hold words of other programs, or command lines of this one.
 NAME_OPTIONS = set(MAY_INCLUDE) - {"cli", "options", "perf/bench"}
-COMMAND_LINES = r"perf/compare|perf/peers/|transport/dpdk/(eal|library)\.cpp|src/launch/launcher\.cpp"
+COMMAND_LINES = r"perf/compare|perf/peers/|transport/dpdk/(eal|station)\.cpp|src/launch/launcher\.cpp"
 
 
 def sources():

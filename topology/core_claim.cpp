@@ -73,7 +73,7 @@ std::vector<int> place_all(const Machine& machine, int workers, bool polls, Host
   const auto processes = static_cast<int>(host.processes.size());
   std::vector<int> used;
   for (int rank = 0; rank < processes; ++rank) {
-    auto& process = host.processes[static_cast<std::size_t>(rank)];
+    auto& process = host.processes[rank];
     process = place(machine, rank, processes, workers);
     for (const WorkerPlace& worker : process.workers) used.push_back(worker.cpu);
   }
@@ -160,8 +160,8 @@ std::vector<int> claimed_cpus(const std::string& folder, const std::vector<int>&
 HostPlacement claim_places(const Machine& machine, int processes, int workers, bool polls,
                            const std::string& folder) {
   HostPlacement host;
-  host.processes.resize(static_cast<std::size_t>(processes));
-  host.poll_cpus.assign(static_cast<std::size_t>(processes), -1);
+  host.processes.resize(processes);
+  host.poll_cpus.assign(processes, -1);
   place_all(machine, workers, polls, host);
   if (folder.empty() || host.processes[0].oversubscribed) return host;
 
@@ -171,16 +171,16 @@ HostPlacement claim_places(const Machine& machine, int processes, int workers, b
   const auto cpus = host.claim.cpus();
   std::erase_if(free.cores,
                 [&](const Core& core) { return std::ranges::find(cpus, core.cpu) == cpus.end(); });
-  host.poll_cpus.assign(static_cast<std::size_t>(processes), -1);
-  if (static_cast<std::size_t>(processes) * static_cast<std::size_t>(workers) <= free.cores.size()) {
+  host.poll_cpus.assign(processes, -1);
+  if (static_cast<std::size_t>(processes) * workers <= free.cores.size()) {
     host.claim.keep(place_all(free, workers, polls, host));
     return host;
   }
   host.taken = static_cast<int>(machine.cores.size() - free.cores.size());
   host.claim.keep({});
   for (int rank = 0; rank < processes; ++rank)
-    host.processes[static_cast<std::size_t>(rank)] = unpinned(
-        machine, rank, processes, workers, taken_text(host.taken, static_cast<int>(machine.cores.size())));
+    host.processes[rank] = unpinned(machine, rank, processes, workers,
+                                    taken_text(host.taken, static_cast<int>(machine.cores.size())));
   return host;
 }
 

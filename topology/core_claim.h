@@ -9,9 +9,8 @@
 
 namespace edgewire::topology {
 
-/// Returns the folder where this user's jobs lock their cores, made when there is none:
-/// $XDG_RUNTIME_DIR/edgewire, or /tmp/edgewire-UID. Returns an empty string where neither is a folder that
-/// only this user can write to.
+/// Returns the folder where this user's jobs lock their cores, and makes it: $XDG_RUNTIME_DIR/edgewire, or
+/// /tmp/edgewire-UID. Returns an empty string where others can write to both.
 std::string lock_folder();
 
 /// Cores that no other job of this user takes as long as this object lives. Each has a lock file, whose lock
@@ -58,9 +57,8 @@ struct HostPlacement {
 };
 
 /// Places processes as place() does, on cores that no other job has, and claims these cores. If there are too
-/// few, workers are not pinned. `polls`: each process has a thread that polls, and gets a core for it if
-/// there are enough. Jobs that start at the same time choose one after the other. `folder`: the folder of
-/// locks; empty: none.
+/// few, workers are not pinned. `polls`: each process has a thread that polls, which gets a core if there are
+/// enough. Jobs that start at the same time choose one after the other. `folder`: of locks; empty: none.
 HostPlacement claim_places(const Machine& machine, int processes, int workers, bool polls,
                            const std::string& folder = lock_folder());
 

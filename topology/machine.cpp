@@ -39,8 +39,7 @@ Topology prepare(Cards cards) {
   hwloc_topology_set_io_types_filter(
       raw, cards == Cards::found ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
   // Cards are found through sysfs without "pci", which reads a list of all the world's cards, and leaks it.
-  // The others start drivers of GPUs, and "gl" tries ten X11 displays. It is no fault if hwloc does not know
-  // one.
+  // The others start drivers of GPUs, and "gl" tries ten X11 displays. An hwloc that lacks one is no fault.
   for (const char* unused : {"pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero"})
     hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unused);
   return topology;
@@ -54,8 +53,7 @@ void for_type(hwloc_topology_t topology, hwloc_obj_type_t type, Visit visit) {
     visit(object);
 }
 
-/// Returns the node that holds a thread's memory: the largest, where fast and large memory are nodes of their
-/// own.
+/// Returns the node that holds a thread's memory: the largest, where fast and large memory are apart.
 hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus) {
   hwloc_obj_t best = nullptr;
   for_type(topology, HWLOC_OBJ_NUMANODE, [&](hwloc_obj_t node) {
@@ -186,9 +184,8 @@ bool load_xml(hwloc_topology_t topology, const std::string& path) {
   return hwloc_topology_set_xml(topology, path.c_str()) == 0 && hwloc_topology_load(topology) == 0;
 }
 
-/// Returns whether hwloc can load the file. It tries this in a process of its own: hwloc 2.9 crashes on some
-/// damaged files, and complains on stderr in several lines. A process that takes too long, or is stopped, is
-/// killed.
+/// Returns whether hwloc can load the file, by a process of its own: hwloc 2.9 crashes on some damaged files,
+/// and complains on stderr in several lines. One that takes too long, or is stopped, is killed.
 bool loads(const std::string& path) {
   constexpr int kMostSeconds = 30;
   const pid_t child = fork();

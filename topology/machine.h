@@ -1,6 +1,5 @@
 // The topology folder knows the machine: NUMA nodes, cores, caches, network cards. It says where workers and
-// memory go, and binds memory to a node. It is the only folder that includes hwloc. It includes nothing of
-// ours but error.h.
+// memory go, and binds memory to a node. It alone includes hwloc, and nothing of ours but error.h.
 #pragma once
 
 #include <cstdint>
@@ -39,23 +38,20 @@ struct Machine {
   bool huge_pages = false;  ///< whether transparent huge pages are allowed, or hugetlbfs pages are free
 };
 
-/// Returns how many workers may run at the same time: one on each core, within the CPU quota. The number is
-/// at least 1.
+/// Returns how many workers may run at the same time: one on each core, within the CPU quota; at least 1.
 int usable_cores(const Machine& machine) noexcept;
 
 /// The choice whether to look for network cards. To find them, hwloc reads the configuration of all PCI
 /// devices, which takes about 2 ms for each device of a virtual machine.
 enum class Cards { left_out, found };
 
-/// Describes this machine, within the limits of the container or cpuset. It has no `nics` when cards are left
-/// out; then hwloc reads the machine once for each set of processors that this process may use, which takes
-/// some milliseconds.
+/// Describes this machine, within the limits of the container or cpuset. Without cards it has no `nics`, and
+/// hwloc reads the machine, for some milliseconds, once for each set of processors that this process may use.
 Machine discover(Cards cards = Cards::left_out);
 /// Describes another machine, from the XML that lstopo writes. Throws Error with the path.
 Machine from_xml(const std::string& path);
 
-/// Returns the node (operating-system number) of a network interface or RDMA device of this host; -1 when
-/// unknown.
+/// Returns the node (operating-system number) of a network interface or RDMA device here; -1 when unknown.
 int node_of_card(const std::string& name);
 
 }  // namespace edgewire::topology

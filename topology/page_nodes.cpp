@@ -22,8 +22,7 @@ namespace {
 /// Whether this thread is in a call of libnuma that is made here: nobody wants to read its complaints then.
 thread_local bool quiet = false;
 
-/// True once libnuma was loaded: it looks at the machine as it is loaded, before this, and would complain in
-/// programs that never use it.
+/// True once libnuma was loaded: as it is loaded, it would complain in programs that never use it.
 bool loaded = false;
 __attribute__((constructor)) void note_loaded() { loaded = true; }
 

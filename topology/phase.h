@@ -8,15 +8,13 @@
 
 namespace edgewire::topology {
 
-/// compute: edges into accumulators, or whatever else a kernel works on. send: values into slots, records
-/// into rings, and progress of the link. wait: for a peer, for a disk, or for other workers of this process.
-/// apply: what has arrived.
+/// compute: edges into accumulators, or what else a kernel works on. send: values into slots, records into
+/// rings, progress of the link. wait: for a peer, a disk, or other workers here. apply: what has arrived.
 enum class Phase : std::uint8_t { compute, send, wait, apply };
 inline constexpr std::size_t kPhases = 4;
 inline constexpr const char* kPhaseNames[kPhases] = {"compute", "send", "wait", "apply"};
 
-/// Each function is called by the worker that it is about, a few times for each tile column or batch of
-/// records. None may throw.
+/// The worker that it is about calls each, a few times for a tile column or batch. None may throw.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -34,8 +32,7 @@ class Observer {
   virtual void aside(int worker, Phase phase, int peer, std::uint64_t ns) noexcept = 0;
   /// Says that `chunks` have arrived on lane `worker` of the peer since the first iteration.
   virtual void arrived(int worker, int peer, std::uint64_t chunks) noexcept = 0;
-  /// Says that all workers have finished this iteration (counted from 1). One worker calls it; the others
-  /// wait.
+  /// Says that all workers have finished this iteration (counted from 1). One calls it; the others wait.
   virtual void end_iteration(std::uint64_t iteration) noexcept = 0;
 };
 

@@ -7,16 +7,14 @@
 #include <memory>
 
 namespace edgewire::topology {
-
 namespace {
 
 /// Takes up to `count` free cores of a node.
 void take(const Machine& machine, std::vector<std::vector<int>>& free, int node, std::size_t count,
           std::vector<WorkerPlace>& places) {
-  auto& cores = free[static_cast<std::size_t>(node)];
+  auto& cores = free[node];
   count = std::min(count, cores.size());
-  for (std::size_t i = 0; i < count; ++i)
-    places.push_back({machine.cores[static_cast<std::size_t>(cores[i])].cpu, node});
+  for (std::size_t i = 0; i < count; ++i) places.push_back({machine.cores[cores[i]].cpu, node});
   cores.erase(cores.begin(), cores.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
@@ -28,8 +26,7 @@ Placement unpinned(const Machine& machine, int local_rank, int local_size, int w
   Placement placement;
   placement.oversubscribed = true;
   placement.reason = reason;
-  placement.workers.assign(static_cast<std::size_t>(workers),
-                           {-1, static_cast<int>(local_rank * nodes / local_size)});
+  placement.workers.assign(workers, {-1, static_cast<int>(local_rank * nodes / local_size)});
   return placement;
 }
 
@@ -42,7 +39,7 @@ Placement place(const Machine& machine, int local_rank, int local_size, int work
 
   std::vector<std::vector<int>> free(machine.nodes.size());
   for (std::size_t i = 0; i < machine.cores.size(); ++i)
-    free[static_cast<std::size_t>(machine.cores[i].node)].push_back(static_cast<int>(i));
+    free[machine.cores[i].node].push_back(static_cast<int>(i));
   // Every process walks through all of them in the same order, so that all agree. The emptiest node first: it
   // spreads processes over nodes, and a process spans nodes only when it fits in none.
   for (int rank = 0; rank <= local_rank; ++rank) {
@@ -80,14 +77,14 @@ std::string describe(const Placement& placement, const Machine& machine) {
 std::vector<int> nodes_of(const Placement& placement, const Machine& machine) {
   std::vector<int> nodes;
   for (const auto& worker : placement.workers) {
-    const int node = machine.nodes[static_cast<std::size_t>(worker.node)].os_index;
+    const int node = machine.nodes[worker.node].os_index;
     if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
   }
   return nodes;
 }
 
 int first_node(const Placement& placement, const Machine& machine) {
-  return machine.nodes[static_cast<std::size_t>(placement.workers[0].node)].os_index;
+  return machine.nodes[placement.workers[0].node].os_index;
 }
 
 std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes) {
@@ -99,10 +96,9 @@ std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const in
       if (chosen >= 0) continue;
       for (std::size_t card = 0; card < users.size(); ++card) {
         const bool suits = !near || (card_nodes[card] >= 0 && card_nodes[card] == process_nodes[process]);
-        if (suits && (chosen < 0 || users[card] < users[static_cast<std::size_t>(chosen)]))
-          chosen = static_cast<int>(card);
+        if (suits && (chosen < 0 || users[card] < users[chosen])) chosen = static_cast<int>(card);
       }
-      if (chosen >= 0) ++users[static_cast<std::size_t>(chosen)];
+      if (chosen >= 0) ++users[chosen];
     }
   }
   return card_of;
@@ -116,7 +112,7 @@ std::vector<std::vector<int>> deal_cards(std::span<const int> card_nodes,
   for (std::size_t process = 0; process < first.size(); ++process) {
     if (first[process] < 0) continue;
     cards_of[process].push_back(first[process]);
-    taken[static_cast<std::size_t>(first[process])] = true;
+    taken[first[process]] = true;
   }
   for (std::size_t card = 0; card < taken.size() && !cards_of.empty(); ++card) {
     if (taken[card]) continue;

@@ -16,16 +16,14 @@ struct WorkerPlace {
 
 struct Placement {
   std::vector<WorkerPlace> workers;
-  /// Whether there are more workers on the host than cores that they may use. Workers are then not pinned,
-  /// and block when they wait.
+  /// Whether the host has more workers than usable cores: they are then not pinned, and block when they wait.
   bool oversubscribed = false;
   /// Why there are too few cores, when other jobs are the cause; else empty.
   std::string reason{};
 };
 
-/// Places the workers of one process, the one with rank `local_rank` among `local_size` equal processes on
-/// this machine. Each worker gets a core, if there are as many usable_cores(). The cores of a process are on
-/// as few nodes as possible.
+/// Places the workers of one process, that with rank `local_rank` among `local_size` equal processes here.
+/// Each worker gets a core, if there are as many usable_cores(), on as few nodes for a process as possible.
 Placement place(const Machine& machine, int local_rank, int local_size, int workers);
 
 /// Places such workers on no core, and their memory in turns on the nodes.
@@ -43,20 +41,16 @@ std::vector<int> nodes_of(const Placement& placement, const Machine& machine);
 int first_node(const Placement& placement, const Machine& machine);
 
 /// Shares the network cards of a machine among its processes. `card_nodes`, `process_nodes`: operating-system
-/// numbers of nodes, -1: unknown. Result[process] is a card on its node: the one that the fewest earlier
-/// processes have. Then processes without a card on their node take the cards with the fewest users. -1:
-/// there are no cards.
+/// numbers, -1: unknown. Result[process] is the card on its node that the fewest earlier processes have. Then
+/// processes without one take the cards with the fewest users. -1: there are no cards.
 std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
-/// Does the same as share_cards(), but a process may get several cards. Each card that nobody has goes to the
-/// process on its node with the fewest cards; if there is none on its node, to the process with the fewest of
-/// all. If there are cards, no Result[process] is empty.
+/// Does the same as share_cards(), but gives each card that nobody has to the process on its node with the
+/// fewest cards; if there is none, to that with the fewest of all. If there are cards, no result is empty.
 std::vector<std::vector<int>> deal_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
-/// Cores that no worker of `local_size` processes with `workers` workers each gets, by operating-system
-/// number.
+/// Cores, by operating-system number, that no worker of `local_size` processes with `workers` each gets.
 std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers);
 
-/// Binds the calling thread to its place; does nothing when it is not pinned. Returns false when the system
-/// refuses.
+/// Binds the calling thread to its place, if it has one. Returns false when the system refuses.
 bool pin_this_thread(const WorkerPlace& place);
 
 }  // namespace edgewire::topology

@@ -1,5 +1,4 @@
-// This file has what a process has from the shell that started it: standard streams, limits, and signals to
-// ignore.
+// This file has what a process has from its shell: standard streams, limits, and signals to ignore.
 #pragma once
 
 #include <cstdint>

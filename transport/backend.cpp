@@ -39,7 +39,7 @@ Counters NetworkBackend::counters() const noexcept {
 std::span<std::byte> NetworkBackend::make_region(std::size_t bytes, std::span<const Part> parts,
                                                  bool small_pages) {
   parts_.assign(parts.begin(), parts.end());
-  parts_.resize(static_cast<std::size_t>(settings_.size));
+  parts_.resize(settings_.size);
   for (const Part& part : parts_)
     if (part.offset > bytes || part.bytes > bytes - part.offset)
       throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,

@@ -1,5 +1,4 @@
-// This file has what the backends have in common: the memory that they send from and receive into, and what
-// they count.
+// This file has what the backends have in common: memory to send from and receive into, and counts.
 #pragma once
 
 #include <atomic>
@@ -44,13 +43,11 @@ class BackendBase : public Transport {
 
  protected:
   explicit BackendBase(const Settings& settings)
-      : settings_(settings),
-        sent_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {}
+      : settings_(settings), sent_(static_cast<std::size_t>(settings.lanes) * settings.size) {}
 
   /// Returns where the entry of a lane and a peer lies in a table of all lanes and peers.
   std::size_t index(int lane, int peer) const noexcept {
-    return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
-           static_cast<std::size_t>(lane);
+    return static_cast<std::size_t>(peer) * settings_.lanes + lane;
   }
   LaneCounters& lane_counters(int lane, int peer) noexcept { return sent_[index(lane, peer)]; }
 
@@ -66,9 +63,6 @@ class BackendBase : public Transport {
 /// A backend whose peers' memory is not mapped here. What peers write and signal arrives over a network.
 class NetworkBackend : public BackendBase {
  public:
-  std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override {
-    return make_region(bytes, parts, true);
-  }
   std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
   std::uint64_t signalled(int peer, int kind) const noexcept override {
     return signal_count(peer, kind)
@@ -81,7 +75,7 @@ class NetworkBackend : public BackendBase {
   explicit NetworkBackend(const Settings& settings)
       : BackendBase(settings),
         signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
-                                                                static_cast<std::size_t>(settings.kinds))) {}
+                                                                settings.kinds)) {}
 
   /// Makes the region, or takes that of the settings, and remembers which part belongs to which peer. Peers
   /// without an entry in `parts` have an empty part. Throws Error when a part exceeds the region. For
@@ -89,13 +83,12 @@ class NetworkBackend : public BackendBase {
   std::span<std::byte> make_region(std::size_t bytes, std::span<const Part> parts, bool small_pages);
   /// Returns whether these bytes of the region lie in the part that the peer may write to.
   bool may_write(int peer, std::uint64_t offset, std::uint64_t bytes) const noexcept {
-    const Part& part = parts_[static_cast<std::size_t>(peer)];
+    const Part& part = parts_[peer];
     return offset >= part.offset && offset - part.offset <= part.bytes &&
            bytes <= part.bytes - (offset - part.offset);
   }
   std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
-    return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
-                    static_cast<std::size_t>(kind)];
+    return signals_[static_cast<std::size_t>(peer) * settings_.kinds + kind];
   }
 
   std::vector<Part> parts_;  ///< parts of the region by peer

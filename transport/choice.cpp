@@ -51,8 +51,7 @@ Rails deal(std::span<const CardOffer> offers, const std::vector<int>& nodes, con
     }
     const auto dealt = topology::deal_cards(card_nodes, process_nodes);
     for (std::size_t i = 0; i < ranks.size(); ++i)
-      for (const int card : dealt[i])
-        rails[ranks[i]].push_back(cards[static_cast<std::size_t>(card)]->device);
+      for (const int card : dealt[i]) rails[ranks[i]].push_back(cards[card]->device);
   }
   std::size_t most = std::numeric_limits<std::size_t>::max();
   for (const auto& one : rails) most = std::min(most, one.size());
@@ -130,7 +129,7 @@ Choice choose_network(std::span<const CardOffer> offers, const std::vector<int>&
     choice.reason += separator + network;
     separator = " and ";
     const Rails rails = deal(offers, nodes, network);
-    for (const std::string& device : rails[static_cast<std::size_t>(rank)])
+    for (const std::string& device : rails[rank])
       choice.verbs_device += (choice.verbs_device.empty() ? "" : ",") + device;
   }
   return choice;

@@ -30,11 +30,9 @@ class Connector {
   /// Calls the address again and again until the other side answers.
   void call(const std::string& address, int port, const Introduction& introduction);
   /// Waits up to `timeout` for an event and returns the connections that were made. Throws Error when a
-  /// process that was called has another secret or refuses this one, or a process of this job is of another
-  /// version.
+  /// process that was called has another secret or refuses this one, or is of another version.
   std::vector<Connection> step(std::chrono::milliseconds timeout);
-  /// Returns why the call to `rank` has not succeeded, with what the system said, the address and the way to
-  /// it.
+  /// Returns why the call to `rank` has not succeeded, with what the system said, the address and the way.
   std::string trouble(int rank) const;
   /// Returns for how many seconds something at the address of `rank` has taken our connections and said
   /// nothing, as a process that is stopped does. Returns 0 when it has spoken, or no connection was taken.

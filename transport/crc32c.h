@@ -1,6 +1,5 @@
 // The CRC-32C that headers and payloads of TCP connections and of the control plane carry, by ISA-L. A
-// receiver checks it before it acts on a frame. A signal has no effect before all that precedes it on its
-// connection was checked.
+// receiver checks it, and all that precedes it on its connection, before it acts on a frame.
 #pragma once
 
 #include <cstddef>

@@ -16,16 +16,14 @@ namespace {
 
 constexpr std::size_t kChallengeBytes = 32;
 constexpr std::size_t kProofBytes = crypto_auth_hmacsha256_BYTES;
-/// The magic letters. The last one is the version of what travels on a connection. The handshake is the same
-/// in all versions, so that they can tell each other.
+/// The magic letters and the version of what travels on a connection. All versions have this handshake.
 constexpr char kMagic[9] = "EDGEWIR6";
 constexpr std::size_t kVersionAt = 7;
 constexpr const char* kOtherVersion = "it is another version of Edgewire; install the same one on all hosts";
 constexpr const char* kHelloRefused =
     "it is another version of Edgewire, or belongs to another run; install the same one on all hosts, or "
     "choose another port";
-/// The reason of a wrong proof. A proof covers all bytes before it, so it is wrong after one of them was
-/// changed, too.
+/// The reason of a wrong proof, which covers all bytes before it: one of them may have been changed.
 constexpr const char* kWrongProof = "wrong secret, or the handshake was changed on its way";
 constexpr char kWelcome = 'W', kUnwelcome = 'N', kWrongVersion = 'V';
 
@@ -43,16 +41,15 @@ const unsigned char* raw(std::string_view bytes) {
 
 }  // namespace
 
-Handshake::Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction,
-                     bool accepts)
-    : socket_(std::move(socket)), secret_(secret), introduction_(introduction), accepts_(accepts) {
+Handshake::Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction)
+    : socket_(std::move(socket)), secret_(secret), introduction_(introduction) {
   if (secret_.size() != crypto_auth_hmacsha256_KEYBYTES)
     throw Error("the secret of a run must have 32 bytes");
 }
 
 Handshake Handshake::connect(FileDescriptor socket, const std::string& secret,
                              const Introduction& introduction) {
-  Handshake made(std::move(socket), secret, introduction, false);
+  Handshake made(std::move(socket), secret, introduction);
   Hello hello;
   std::memcpy(hello.magic, kMagic, sizeof hello.magic);
   hello.introduction = introduction;
@@ -65,7 +62,7 @@ Handshake Handshake::connect(FileDescriptor socket, const std::string& secret,
 
 Handshake Handshake::accept(FileDescriptor socket, const std::string& secret, Purpose purpose,
                             std::int32_t to) {
-  Handshake made(std::move(socket), secret, {purpose, -1, to, 0}, true);
+  Handshake made(std::move(socket), secret, {purpose, -1, to, 0});
   made.other_challenge_ = random_bytes(kChallengeBytes);
   made.expect(Step::Hello, sizeof(Hello));
   return made;
@@ -99,7 +96,7 @@ Handshake::State Handshake::step() {
       const ssize_t sent = ::send(fd(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0 && (errno == EAGAIN || errno == EINTR || errno == EINPROGRESS)) return State::Going;
       if (sent < 0) return refused(edgewire::reason(errno));
-      to_send_.erase(0, static_cast<std::size_t>(sent));
+      to_send_.erase(0, sent);
     }
     if (received_.size() < expected_) {
       char bytes[128];
@@ -112,7 +109,7 @@ Handshake::State Handshake::step() {
         final_ = step_ == Step::Challenge && received_.size() == 1;
         return refused(final_ ? kHelloRefused : "connection closed");
       }
-      received_.append(bytes, static_cast<std::size_t>(got));
+      received_.append(bytes, got);
       continue;
     }
     if (const State state = take(); state != State::Going) return state;

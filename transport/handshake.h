@@ -53,7 +53,7 @@ class Handshake {
  private:
   enum class Step { Hello, Challenge, Response, Verdict };
 
-  Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction, bool accepts);
+  Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction);
   void send(std::string_view bytes) { to_send_ += bytes; }
   void expect(Step step, std::size_t bytes);
   State take();
@@ -63,7 +63,6 @@ class Handshake {
   FileDescriptor socket_;
   std::string secret_;
   Introduction introduction_;
-  bool accepts_;
   Step step_ = Step::Hello;
   std::size_t expected_ = 0;  ///< number of bytes of the message to come
   std::string received_;

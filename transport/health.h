@@ -9,12 +9,10 @@
 namespace edgewire::transport {
 
 /// The state of the job: whether it has failed. The first one that notices a failure (a backend, the peer
-/// monitor, the engine) sets it. Later calls are ignored. All loops that wait check `failed()` and give up.
-/// It is thread safe.
+/// monitor, the engine) sets it. All loops that wait check `failed()` and give up. It is thread safe.
 class Health {
  public:
-  /// Fails the job. `peer` is the rank at fault, or -1 when it is this process. `message` names the peer and
-  /// the cause.
+  /// Fails the job. `peer`: the rank at fault, -1: this process. `message` names the peer and the cause.
   void fail(int peer, const std::string& message) {
     const std::scoped_lock lock(mutex_);
     if (failed_.load(std::memory_order_relaxed)) return;
@@ -35,14 +33,14 @@ class Health {
   /// Lets the job of `size` processes go on, from now on, without those that are lost, except rank 0.
   void tolerate_losses(int size) {
     const std::scoped_lock lock(mutex_);
-    why_lost_.resize(static_cast<std::size_t>(size));
+    why_lost_.resize(size);
   }
   /// Notes that the peer has gone: the job fails, unless it tolerates that.
   void lose(int peer, const std::string& message) {
     {
       const std::scoped_lock lock(mutex_);
       if (peer > 0 && static_cast<std::size_t>(peer) < why_lost_.size()) {
-        auto& why = why_lost_[static_cast<std::size_t>(peer)];
+        auto& why = why_lost_[peer];
         if (!why.empty()) return;
         why = message.empty() ? "unknown" : message;
         losses_.fetch_add(1, std::memory_order_release);  // pairs with losses()
@@ -57,8 +55,7 @@ class Health {
   /// Returns a text that names the peer and the cause. The result is empty if it was not lost.
   std::string why_lost(int peer) const {
     const std::scoped_lock lock(mutex_);
-    return static_cast<std::size_t>(peer) < why_lost_.size() ? why_lost_[static_cast<std::size_t>(peer)]
-                                                             : std::string();
+    return static_cast<std::size_t>(peer) < why_lost_.size() ? why_lost_[peer] : std::string();
   }
 
  private:

@@ -24,7 +24,7 @@ class Mixed final : public Transport {
       throw Error(fmt::format("transport {}: it is not known which processes share a host", name_));
     std::vector<bool> remote(local_.size());
     for (std::size_t p = 0; p < local_.size(); ++p) {
-      local_[p] = settings.nodes[p] == settings.nodes[static_cast<std::size_t>(settings.rank)];
+      local_[p] = settings.nodes[p] == settings.nodes[settings.rank];
       remote[p] = !local_[p];
     }
     Settings inner = settings;
@@ -107,14 +107,14 @@ class Mixed final : public Transport {
     return total;
   }
   std::uint64_t frame_bytes_to(int peer) const noexcept override {
-    return local_[static_cast<std::size_t>(peer)] ? 0 : net_->frame_bytes_to(peer);
+    return local_[peer] ? 0 : net_->frame_bytes_to(peer);
   }
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override {
     return net_->wire_bytes_of(frame_bytes);
   }
 
  private:
-  Transport& of(int peer) const noexcept { return local_[static_cast<std::size_t>(peer)] ? *shm_ : *net_; }
+  Transport& of(int peer) const noexcept { return local_[peer] ? *shm_ : *net_; }
 
   std::string network_, name_;
   Settings settings_;        ///< settings of the network backend

@@ -21,8 +21,7 @@ namespace {
 struct Entry {
   std::string_view name;
   std::string_view description;
-  /// Returns why the backend is not usable here, or an empty string when it is. It is not called before
-  /// somebody needs this backend.
+  /// Returns why the backend is not usable here; empty when it is. It waits until somebody needs the backend.
   std::string (*trouble)();
   /// Returns what this machine has for the backend. Null: there is nothing to say.
   std::string (*found_here)();
@@ -60,13 +59,7 @@ constexpr std::array kEntries{
     Entry{"tcp", "TCP sockets, inside a host and between hosts", no_trouble, nullptr, make<Tcp>}, kVerbsEntry,
     kDpdkEntry};
 
-void check(const VerbsChoice& choice) {
-  check_range(opt::verbs_traffic_class, choice.traffic_class);
-  check_word(opt::verbs_memory, choice.memory);
-}
-
-/// Throws Error unless enough files can be open. Each lane has a connection to each peer, and rank 0 a stream
-/// to all.
+/// Throws Error unless enough files can be open for each lane to each peer, and for rank 0's streams to all.
 void require_connections(const Settings& settings) {
   constexpr std::uint64_t kOthers = 24;
   const auto size = static_cast<std::uint64_t>(settings.size),
@@ -104,7 +97,10 @@ std::vector<Backend> backends() {
 }
 
 std::unique_ptr<Transport> create(std::string_view name, const Settings& settings) {
-  if (name.ends_with("verbs")) check(settings.verbs);
+  if (name.ends_with("verbs")) {
+    check_range(opt::verbs_traffic_class, settings.verbs.traffic_class);
+    check_word(opt::verbs_memory, settings.verbs.memory);
+  }
   if (name == "shm+tcp" || name == "shm+verbs") return make_mixed(settings, name.substr(4));
   std::string known;
   for (const Entry& entry : kEntries) {

@@ -12,8 +12,7 @@ std::string random_bytes(std::size_t count);
 std::string derive_key(const std::string& secret, const std::string& use, std::size_t bytes);
 
 /// Encrypts and authenticates what processes tell each other about their memory and ports (libsodium's
-/// secretbox). The key is made from the secret of the run and from `use`. So nobody else can read the text,
-/// or make one.
+/// secretbox), with a key from the run's secret and `use`. Nobody else can read the text, or make one.
 std::string seal(const std::string& text, const std::string& secret, const std::string& use);
 
 /// Returns the text that was sealed; empty when it was not sealed with this secret for this use.

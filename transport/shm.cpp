@@ -1,7 +1,6 @@
 // Shared memory: every process's region is a memfd that all others map. A write is a copy, complete at once;
-// a store through remote_ptr needs no copy at all. A signal is one release store into a cache line of the
-// receiver that only this sender and kind use. There are no headers: frame bytes and wire bytes are the
-// payload bytes.
+// a store through remote_ptr needs no copy. A signal is one release store into a cache line of the receiver
+// that only this sender and kind use. There are no headers: frame and wire bytes are the payload's.
 //
 // A peer opens the memfd as /proc/PID/fd/N, which works for processes of one user in one PID namespace; a
 // token in the mapped memory proves that it is the right one.
@@ -74,8 +73,7 @@ FileDescriptor shared_file(std::size_t bytes) {
   return file;
 }
 
-/// Opens the file that a peer offers; `cause` says why it cannot be opened, and `limit` that this process is
-/// at fault.
+/// Opens the file that a peer offers; else `cause` says why, and `limit` that this process is at fault.
 FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& cause, bool& limit) {
   const std::uint64_t here = process_space();
   if (blob.process_space != here && blob.process_space != 0 && here != 0) {
@@ -121,17 +119,15 @@ class Shm final : public BackendBase {
  public:
   explicit Shm(const Settings& settings)
       : BackendBase(settings),
-        lines_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.kinds)),
-        regions_(static_cast<std::size_t>(settings.size)),
-        completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)),
-        to_wake_(static_cast<std::size_t>(settings.lanes),
-                 std::vector<std::uint8_t>(static_cast<std::size_t>(settings.size))) {}
+        lines_(static_cast<std::size_t>(settings.size) * settings.kinds),
+        regions_(settings.size),
+        completed_(static_cast<std::size_t>(settings.lanes) * settings.size),
+        to_wake_(settings.lanes, std::vector<std::uint8_t>(settings.size)) {}
   std::string_view name() const noexcept override { return "shm"; }
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part>) override {
     file_ = shared_file(Region::file_bytes(bytes, lines_));
     own().map(file_.get(), bytes, lines_, "a shared region");
-    // This happens before a peer can touch it: pages come from where the file's policy says, whoever is the
-    // first.
+    // Before a peer can touch it: pages come from where the file's policy says, whoever is the first.
     topology::place_pages({own().mapping.as<std::byte>(), settings_.memory_nodes, true});
     own().header->token = token_;
     return own().bytes;
@@ -169,12 +165,12 @@ class Shm final : public BackendBase {
   }
 
   std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override {
-    const auto bytes = regions_[static_cast<std::size_t>(peer)].bytes;
+    const auto bytes = regions_[peer].bytes;
     return offset < bytes.size() ? bytes.data() + offset : nullptr;
   }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override {
     if (settings_.health->failed()) return false;  // this is the only sign for a sender that is never refused
-    const auto bytes = regions_[static_cast<std::size_t>(peer)].bytes;
+    const auto bytes = regions_[peer].bytes;
     if (offset > bytes.size() || source.size() > bytes.size() - offset) {
       settings_.health->fail(-1, fmt::format("a write of {} bytes at offset {} exceeds the region of rank {}",
                                              source.size(), offset, peer));
@@ -190,13 +186,13 @@ class Shm final : public BackendBase {
   /// Sends a signal. A thread that polls sees it at once. Sleepers are woken at the doorbell, once for all
   /// signals before it: to wake them for each would cost more than the message.
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override {
-    raise(regions_[static_cast<std::size_t>(peer)].signals[line(settings_.rank, kind)].count, count);
-    to_wake_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(peer)] = 1;
+    raise(regions_[peer].signals[line(settings_.rank, kind)].count, count);
+    to_wake_[lane][peer] = 1;
     return true;
   }
 
   void ring_doorbell(int lane) noexcept override {
-    auto& peers = to_wake_[static_cast<std::size_t>(lane)];
+    auto& peers = to_wake_[lane];
     for (std::size_t peer = 0; peer < peers.size(); ++peer) {
       if (peers[peer] == 0) continue;
       peers[peer] = 0;
@@ -226,11 +222,10 @@ class Shm final : public BackendBase {
 
  private:
   std::size_t line(int sender, int kind) const noexcept {
-    return static_cast<std::size_t>(sender) * static_cast<std::size_t>(settings_.kinds) +
-           static_cast<std::size_t>(kind);
+    return static_cast<std::size_t>(sender) * settings_.kinds + kind;
   }
-  Region& own() noexcept { return regions_[static_cast<std::size_t>(settings_.rank)]; }
-  const Region& own() const noexcept { return regions_[static_cast<std::size_t>(settings_.rank)]; }
+  Region& own() noexcept { return regions_[settings_.rank]; }
+  const Region& own() const noexcept { return regions_[settings_.rank]; }
 
   std::size_t lines_;
   FileDescriptor file_;

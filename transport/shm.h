@@ -13,8 +13,7 @@ namespace edgewire::transport {
 std::unique_ptr<Transport> make_shm(const Settings& settings);
 
 /// Makes a transport that uses shared memory to the processes of this host, and `network` (tcp, verbs) to all
-/// others, over one region. Its name is "shm+tcp" or alike. Bytes that stay on the host count as payload, but
-/// not as frame or wire bytes.
+/// others, over one region; "shm+tcp" or alike. Bytes that stay on the host count as payload alone.
 std::unique_ptr<Transport> make_mixed(const Settings& settings, std::string_view network);
 
 /// Finds out whether processes that are said to share a host can share memory: those of one pod may be in
@@ -24,8 +23,7 @@ class ShmTrial {
   ShmTrial();
   /// Returns what the peers need. It is valid as long as this object lives.
   const std::string& offer() const noexcept { return offer_; }
-  /// Returns why this process cannot share memory with the one that made `offer`, or an empty string if it
-  /// can.
+  /// Returns why this process cannot share memory with the one that made `offer`; empty if it can.
   static std::string trouble(const std::string& offer);
 
  private:

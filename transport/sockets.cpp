@@ -58,8 +58,7 @@ void set_option(const FileDescriptor& socket, int level, int option, int value) 
   setsockopt(socket.get(), level, option, &value, sizeof value);
 }
 
-/// Returns the address of an end of a connection, which getsockname() or getpeername() tells; empty when the
-/// connection has ended.
+/// Returns an address that getsockname() or getpeername() tells; empty when the connection has ended.
 std::string numeric_address(const FileDescriptor& connected, decltype(getsockname)& tell) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;
@@ -120,7 +119,7 @@ Sending sending(const FileDescriptor& connected) {
   socklen_t length = sizeof info;
   if (getsockopt(connected.get(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
   int waiting = 0;
-  if (ioctl(connected.get(), SIOCOUTQ, &waiting) != 0) waiting = 0;
+  if (info.tcpi_state == TCP_CLOSE || ioctl(connected.get(), SIOCOUTQ, &waiting) != 0) waiting = 0;
   return {true, static_cast<std::size_t>(waiting), info.tcpi_last_ack_recv / 1e3,
           static_cast<int>(info.tcpi_pmtu)};
 }

@@ -6,8 +6,7 @@
 
 namespace edgewire::transport {
 
-/// Opens a listening socket on a numeric or named address; port 0: any free one. Throws Error that names the
-/// address and the port.
+/// Opens a listening socket on a numeric or named address; port 0: any. Throws Error that names both.
 FileDescriptor listen_on(const std::string& address, int port);
 /// Returns whether other hosts cannot reach this address. Throws Error when the address means nothing.
 bool is_loopback(const std::string& address);
@@ -23,13 +22,12 @@ void keep_alive(const FileDescriptor& connected, double idle_s, double interval_
 /// The facts that TCP knows of the packets that this end of a connection sends.
 struct Sending {
   bool known = false;         ///< whether the facts are known; false: it is no TCP connection
-  std::size_t waiting = 0;    ///< number of bytes that the other host has not acknowledged
+  std::size_t waiting = 0;    ///< bytes that the other host has not acknowledged; 0 at the end
   double answered_s_ago = 0;  ///< seconds since the other host last acknowledged anything
   int mtu = 0;                ///< MTU of the way, as far as this host knows
 };
 Sending sending(const FileDescriptor& connected);
-/// Returns a text as "MTU 9000 here; ping -M do -s 8972 ADDRESS tells". The text is empty inside a host,
-/// where no packet is too large.
+/// Returns a text as "MTU 9000 here; ping -M do -s 8972 ADDRESS tells"; empty inside a host.
 std::string mtu_advice(const FileDescriptor& connected, const std::string& address);
 
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.

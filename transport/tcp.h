@@ -1,7 +1,6 @@
-// TCP: one connection for each peer and lane. A write travels as a header and its payload. The payload is
-// sent directly from the sender's memory and received directly into the region. A signal is a header without
-// payload. It arrives after all that was sent before it on the same connection. There is no extra thread: a
-// thread that polls receives and sends for all.
+// TCP: one connection for each peer and lane. A write travels as a header and its payload, from the sender's
+// memory straight into the region. A signal is a header without payload. It arrives after all that was sent
+// before it on the connection. There is no extra thread: a thread that polls receives and sends for all.
 //
 // Everything travels in units of 64 bytes. A payload byte has the same offset in its unit as its address has
 // in a cache line. So the system copies whole cache lines to whole cache lines. Otherwise copying from memory
@@ -10,8 +9,7 @@
 // Header and payload each have a CRC-32C, unless the settings say no. The sender computes it when it queues
 // the frame, the receiver as the bytes arrive. What follows a wrong frame on its connection has no effect.
 //
-// tcp_connect.cpp makes the connections, tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp polls and
-// waits.
+// tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp does the rest.
 #pragma once
 
 #include <array>
@@ -70,8 +68,8 @@ struct SendQueue {
 
   std::vector<Frame> frames{kFrames};
   std::uint64_t filled = 0;  ///< number of frames ever queued; used by the lane's thread
-  alignas(64) std::atomic<std::uint64_t> published{
-      0};  ///< frames to send; release by the lane's thread, acquire by the sending one
+  /// Frames to send; release by the lane's thread, acquire by the sending one.
+  alignas(64) std::atomic<std::uint64_t> published{0};
   alignas(64) std::atomic<std::uint64_t> sent{0};  ///< frames sent whole; used by the sending thread alone
   /// Frames that may be reused; release by the sending thread, acquire by the lane's.
   std::atomic<std::uint64_t> reusable{0};
@@ -83,15 +81,14 @@ struct SendQueue {
   std::uint64_t sent_writes = 0;  ///< writes that the frames in `sent` complete; for the holder of `busy`
   ZeroCopyCalls calls;            ///< zero-copy sends; for the holder of `busy`
   bool zero_copy = false;         ///< whether to try zero copy; for the holder of `busy`
-  std::atomic<bool> notified{
-      false};  ///< whether zero-copy sends may be done; set by poll() on EPOLLERR, cleared before looking
-  std::atomic<bool> blocked{
-      false};  ///< whether there is no room in the socket; set before sending, cleared by poll() on EPOLLOUT
+  /// Whether zero-copy sends may be done; set by poll() on EPOLLERR, cleared before looking.
+  std::atomic<bool> notified{false};
+  /// Whether there is no room in the socket; set before sending, cleared by poll() on EPOLLOUT.
+  std::atomic<bool> blocked{false};
   std::atomic<int> error{0};  ///< errno of a failed send, for the receiving side to report; single value
 };
 
-/// The state of what is arriving from a peer on a lane. The members that are not atomic belong to the holder
-/// of `busy`.
+/// The state of what arrives from a peer on a lane. What is not atomic belongs to the holder of `busy`.
 struct Arrivals {
   static constexpr std::size_t kStagingBytes = 16384;
 
@@ -154,12 +151,6 @@ class Tcp final : public NetworkBackend {
 
   Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
 
-  // tcp_connect.cpp
-  void add_link(int lane, int peer, FileDescriptor socket);
-  void watch(int fd, std::uint64_t tag, std::uint32_t events) const;
-  void refuse_callers() noexcept;
-  void say_goodbye() noexcept;
-
   // tcp_send.cpp
   bool queue(Link& link, const FrameHeader& header, const std::byte* payload, bool ends_write) noexcept;
   void flush(Link& link) noexcept;
@@ -174,11 +165,16 @@ class Tcp final : public NetworkBackend {
   bool placed(Link& link, std::size_t bytes) noexcept;
   bool refuse_changed(Link& link) noexcept;
   bool refuse_frame(Link& link, const std::string& cause) noexcept;
+  bool refuse(Link& link, std::atomic<std::uint64_t>& count, const std::string& message) noexcept;
   void end(Link& link, int error) noexcept;
   void note_lost(Link& link) noexcept;
   void report_lost() noexcept;
 
   // tcp.cpp
+  void add_link(int lane, int peer, FileDescriptor socket);
+  void watch(int fd, std::uint64_t tag, std::uint32_t events) const;
+  void refuse_callers() noexcept;
+  void say_goodbye() noexcept;
   bool look(std::chrono::nanoseconds timeout) noexcept;
   void progress() noexcept;
   void announce() noexcept;

@@ -15,8 +15,7 @@ namespace {
 
 /// Least bytes of a large payload, which should not pass through staging.
 constexpr std::size_t kLargeBytes = 16384;
-/// Number of bytes that are read with the end of a large payload: its tail, a signal, and what precedes the
-/// next payload.
+/// Number of bytes read with the end of a large payload: tail, signal, and what precedes the next payload.
 constexpr std::size_t kAheadBytes = 4 * kUnitBytes;
 constexpr std::size_t kTurnBytes = std::size_t{1}
                                    << 22;  ///< bytes read from one connection before others get their turn
@@ -27,8 +26,7 @@ static_assert(kAheadBytes + sizeof(FrameHeader) <= Arrivals::kStagingBytes);
 
 }  // namespace
 
-/// Takes what has arrived. If another thread is doing that, it returns: the other thread looks again before
-/// it finishes.
+/// Takes what has arrived. If another thread is at it, that thread looks again before it finishes.
 void Tcp::receive(Link& link) noexcept {
   Arrivals& in = link.in;
   bool more = true;
@@ -109,8 +107,7 @@ bool Tcp::take_staged(Link& link) noexcept {
   }
 }
 
-/// Notes that the next `bytes` of a payload lie in their place. Returns false when that was its end and it is
-/// not what was sent.
+/// Notes that the next `bytes` of a payload lie in place. Returns false at the end of one that was changed.
 bool Tcp::placed(Link& link, std::size_t bytes) noexcept {
   Arrivals& in = link.in;
   if (settings_.integrity) in.crc = crc32c({in.place, bytes}, in.crc);
@@ -152,22 +149,23 @@ bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
   return refuse_frame(link, fmt::format("a frame of type {}", static_cast<int>(header.type)));
 }
 
-/// Refuses bytes that were changed. Nothing that follows on the connection takes effect.
+/// Refuses bytes that were changed.
 bool Tcp::refuse_changed(Link& link) noexcept {
-  corrupt_frames_.fetch_add(1, std::memory_order_relaxed);
-  settings_.health->fail(
-      link.peer,
+  return refuse(
+      link, corrupt_frames_,
       fmt::format("data from rank {} at {} was changed on its way to {} (TCP, lane {}, "
                   "wrong CRC-32C): {}",
                   link.peer, peer_address(link.socket), settings_.address, link.lane, kChangedRemedy));
-  link.in.ended.store(true, std::memory_order_relaxed);
-  announce();
-  return false;
 }
 
 bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {
-  refused_frames_.fetch_add(1, std::memory_order_relaxed);
-  settings_.health->fail(link.peer, fmt::format("rank {} sent {}", link.peer, cause));
+  return refuse(link, refused_frames_, fmt::format("rank {} sent {}", link.peer, cause));
+}
+
+/// Fails the job. Nothing that follows on the connection takes effect.
+bool Tcp::refuse(Link& link, std::atomic<std::uint64_t>& count, const std::string& message) noexcept {
+  count.fetch_add(1, std::memory_order_relaxed);
+  settings_.health->fail(link.peer, message);
   link.in.ended.store(true, std::memory_order_relaxed);
   announce();
   return false;

@@ -15,8 +15,7 @@ namespace edgewire::transport {
 namespace {
 
 constexpr std::size_t kBatchFrames = 64;  ///< frames that one call sends at most
-/// Mean payload of a frame above which a copy costs more than a zero-copy send (about 10 KB, as the kernel's
-/// documentation says).
+/// Mean payload above which a copy costs more than a zero-copy send (about 10 KB in the kernel's words).
 constexpr std::size_t kZeroCopyBytes = 32768;
 
 constexpr std::array<std::byte, kUnitBytes> kNothing{};

@@ -1,8 +1,7 @@
-// The transport folder moves bytes between the processes of a job: one interface, several backends.
-// Writes are one-sided: they go into a region that the receiver has exposed. A signal tells the receiver that
-// all earlier writes have arrived. The folder knows nothing of graphs or kernels. A new backend is one file
-// (or folder) and one line in registry.cpp. tests/unit/transport_test.cpp runs the same suite over all
-// backends.
+// The transport folder moves bytes between the processes of a job: one interface, several backends. Writes
+// are one-sided: they go into a region that the receiver has exposed. A signal says that all earlier writes
+// have arrived. The folder knows nothing of graphs or kernels. A new backend is one file (or folder) and a
+// line in registry.cpp. tests/unit/transport_test.cpp runs the same suite over all backends.
 #pragma once
 
 #include <array>
@@ -70,9 +69,7 @@ struct Settings {
   DpdkChoice dpdk{};
   bool integrity = true;  ///< whether a CRC-32C checks all that arrives; the same in every process (tcp)
 
-  bool leaves_out(int peer) const {
-    return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);
-  }
+  bool leaves_out(int peer) const { return peer == rank || (!left_out.empty() && left_out[peer]); }
 };
 
 /// Sums over all lanes since the start. Bytes are what this process sent.
@@ -101,10 +98,9 @@ struct Counters {
 
 /// One-sided communication with notification among `size` processes.
 ///
-/// Control plane: collective over all processes, may block for `peer_timeout_s`, throws Error.
-/// Data plane: never blocks (except `wait`), never allocates, never throws. For `write`, `signal` and
-/// `ring_doorbell` only one thread at a time may use a lane. All other functions may be called from any
-/// thread at any time.
+/// Control plane: collective, may block for `peer_timeout_s`, throws Error. Data plane: never blocks (except
+/// `wait`), allocates or throws. Only one thread at a time may use a lane for `write`, `signal` and
+/// `ring_doorbell`. Any thread may call all other functions at any time.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -124,16 +120,14 @@ class Transport {
   virtual std::string blob() const = 0;
   /// Connects all processes, and returns when every pair can communicate. `blobs[p]` is process p's blob().
   virtual void connect(std::span<const std::string> blobs) = 0;
-  /// Returns memory for the source of writes. The transport owns it, and it is page aligned and zeroed. It
-  /// may be called several times.
+  /// Returns memory for the source of writes, page aligned and zeroed. The transport owns it.
   virtual std::span<std::byte> send_memory(std::size_t bytes) = 0;
 
   // ---- data plane ----------------------------------------------------------------------------------
   /// Returns the address of byte `offset` of the peer's region if that region is mapped here, else null. If
   /// it is mapped, stores replace `write`, and `stored` must be told their size.
   virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
-  /// Tells the counters of `lane` that `bytes` were stored through the peer's remote_ptr, or here for its
-  /// read_remote().
+  /// Tells the counters of `lane` of `bytes` stored by the peer's remote_ptr, or here for its read_remote().
   virtual void stored(int lane, int peer, std::size_t bytes) noexcept = 0;
   /// Queues a copy of `source` to byte `offset` of the peer's region. `source` is in send_memory() or in this
   /// process's region, and must not change until the write is completed. Returns false when the queue is
@@ -146,27 +140,23 @@ class Transport {
   /// here. Returns false where write() would, and where can_read() says no.
   virtual bool read_remote(int, int, std::size_t, std::span<std::byte>) noexcept { return false; }
   /// Raises the peer's counter `kind` to `count`, after all earlier writes and stores of this lane are
-  /// visible there. Counts are absolute and never fall. A kind belongs to one lane at a time. Returns false
-  /// when the queue is full.
+  /// visible there. Counts never fall. A kind is of one lane at a time. Returns false when the queue is full.
   virtual bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept = 0;
   /// Starts the queued work of the lane.
   virtual void ring_doorbell(int lane) noexcept = 0;
   /// Makes progress on all lanes: takes completions, places arrivals. Returns false once the job has failed,
   /// and from then on; health says why.
   virtual bool poll() noexcept = 0;
-  /// Blocks until something may have arrived, or for `timeout`; then does as poll() does. For threads that
-  /// wait while there are more threads than cores.
+  /// Blocks until something may have arrived, or for `timeout`; then polls. For more threads than cores.
   virtual bool wait(std::chrono::microseconds timeout) noexcept = 0;
   /// Returns the number of writes of this lane to this peer whose source bytes may be reused.
   virtual std::uint64_t completed(int lane, int peer) const noexcept = 0;
   /// Returns false while queued work for this peer waits for room in the link (tcp: in the socket); more work
   /// would wait, too. poll() updates it. Backends without such a limit always return true.
   virtual bool takes_more(int, int) const noexcept { return true; }
-  /// Returns the latest count of `kind` from `peer`. It acquires: all writes before that signal are visible
-  /// to the caller.
+  /// Returns the latest count of `kind` from `peer`; acquire: all writes before that signal are visible.
   virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
-  /// Returns a number that changes whenever something has arrived, for code that waits on two transports.
-  /// Backends that are never used like that return 0.
+  /// Returns a number that changes whenever something arrives, for code that waits on two transports; else 0.
   virtual std::uint32_t arrivals() const noexcept { return 0; }
 
   virtual Counters counters() const noexcept = 0;

@@ -24,9 +24,8 @@ inline void raise(std::atomic<std::uint64_t>& counter, std::uint64_t count) noex
     continue;  // pairs with acquire in signalled()
 }
 
-/// Lets threads sleep until another thread announces news. Works in memory that processes share. `generation`
-/// counts the announcements. A thread first reads the generation, then looks for news, and then sleeps only
-/// if the generation is still the same.
+/// Lets threads sleep until another one announces news, in memory that processes may share. `generation`
+/// counts the announcements. A thread reads it, looks for news, and then sleeps only if it is still the same.
 class Wakeup {
  public:
   std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
@@ -46,8 +45,7 @@ class Wakeup {
   }
 
   /// Does the same if holds() says so when this thread already counts as a sleeper. A thread that ends what
-  /// holds() asks for, and then calls wake_sleepers(), wakes this thread, or this thread sees that and does
-  /// not sleep.
+  /// holds() asks for, and then calls wake_sleepers(), wakes this thread or keeps it from sleeping.
   template <class Holds>
   void sleep_if(std::uint32_t seen, std::chrono::nanoseconds timeout, const Holds& holds) noexcept {
     const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
@@ -79,10 +77,9 @@ class SpinLock {
   std::atomic_flag held_;  ///< acquire and release pair with each other
 };
 
-/// Ends the sleep of the one thread that watches file descriptors while the others sleep on a Wakeup. The
-/// watching thread includes fd() in what it watches. Only that thread may silence the alarm: any other thread
-/// would take the news away from a watcher that was woken but has not run yet, and the watcher would sleep
-/// on.
+/// Ends the sleep of the one thread that watches file descriptors, fd() among them, while the others sleep on
+/// a Wakeup. Only that thread may silence the alarm: any other would take the news away from a watcher that
+/// was woken but has not run yet.
 class Alarm {
  public:
   explicit operator bool() const noexcept { return static_cast<bool>(event_); }
@@ -95,8 +92,7 @@ class Alarm {
   /// Returns whether a thread watches. Sequentially consistent, for Wakeup::sleep_if().
   bool is_watched() const noexcept { return watching_.test(); }
 
-  /// Wakes the thread that watches. Call it after Wakeup::announce(), so that a thread that begins to watch
-  /// now sees the new generation.
+  /// Wakes the thread that watches. Call it after Wakeup::announce(), whose generation a new watcher sees.
   void ring() noexcept {
     if (!is_watched()) return;  // pairs with test_and_set in begin()
     const std::uint64_t one = 1;
@@ -114,8 +110,7 @@ class Alarm {
   std::atomic_flag watching_{};
 };
 
-/// The generation that a thread saw when it last polled. poll() remembers it and wait() recalls it, for a few
-/// transports at a time.
+/// The generation that a thread saw when it last polled, for a few transports: set by poll(), used by wait().
 class LastLook {
   struct Look {
     std::uint64_t owner;

@@ -5,10 +5,9 @@
 
 namespace edgewire::transport {
 
-/// Tracks zero-copy sends of one socket (MSG_ZEROCOPY, see msg_zerocopy.rst of the kernel). After such a call
-/// the kernel still reads our memory, so the memory must not change yet. The kernel numbers the calls from 0.
-/// Later it reports ranges of numbers that are done, in any order. This class says which frames may be
-/// reused.
+/// Tracks zero-copy sends of one socket (MSG_ZEROCOPY, see msg_zerocopy.rst of the kernel), to say which
+/// frames may be reused: after such a call the kernel still reads our memory. The kernel numbers the calls
+/// from 0, and later reports ranges of numbers that are done, in any order.
 class ZeroCopyCalls {
  public:
   explicit ZeroCopyCalls(std::uint32_t first = 0) noexcept : oldest_(first), next_(first) {}

@@ -1,5 +1,4 @@
-// Records of one size to other processes, superstep by superstep, through rings: batches at the sender, and
-// waits that take what arrives.
+// Records of one size to other processes, superstep by superstep, through rings, with batches at the sender.
 #pragma once
 
 #include <algorithm>
@@ -47,13 +46,13 @@ class RecordStream {
   template <class Take>
   std::size_t make_progress(int lane, const Take& take) {
     if (!link_.poll() || health_.failed()) throw Error(health_.message());
-    return rings_->drain(lane, supersteps_[static_cast<std::size_t>(lane)], take);
+    return rings_->drain(lane, supersteps_[lane], take);
   }
   /// Ends the superstep of this lane: sends what is left, and calls take() for all records of the superstep
   /// until those of all peers were taken. All peers get `note`, and note() has theirs afterwards.
   template <class Take>
   void finish(int lane, const Take& take, const RingNote& note = {}) {
-    const std::uint64_t superstep = supersteps_[static_cast<std::size_t>(lane)];
+    const std::uint64_t superstep = supersteps_[lane];
     Ending ending(pool_.observer(), lane);
     const auto take_told = [&](int peer, std::span<const std::byte> bytes) {
       ending.enter(Phase::apply, -1);
@@ -70,7 +69,7 @@ class RecordStream {
       if (turns > 0) ending.enter(Phase::wait, awaited);
       if (turns > (oversubscribed_ ? 10 : 20'000)) wait();
     }
-    ++supersteps_[static_cast<std::size_t>(lane)];
+    ++supersteps_[lane];
   }
 
   /// Returns the note that the peer gave to finish() of the last superstep of this lane.
@@ -82,9 +81,8 @@ class RecordStream {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
   std::size_t record_bytes() const noexcept { return record_bytes_; }
-  /// Returns how many bytes of records were sent on this lane, without anything around them. The caller may
-  /// set it back.
-  std::uint64_t& bytes_sent(int lane) noexcept { return bytes_sent_[static_cast<std::size_t>(lane)]; }
+  /// Returns how many bytes of records were sent on this lane, and nothing else. The caller may set it back.
+  std::uint64_t& bytes_sent(int lane) noexcept { return bytes_sent_[lane]; }
   /// Returns the same for all lanes. Workers must not send meanwhile.
   std::uint64_t bytes_sent() const noexcept;
   transport::Counters counters() const noexcept { return link_.counters(); }
@@ -94,7 +92,7 @@ class RecordStream {
   static constexpr std::size_t kBatchBytes = 2040;  ///< a whole number of 8-byte or 12-byte records
 
   std::size_t index(int lane, int peer) const noexcept {
-    return static_cast<std::size_t>(lane) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(peer);
+    return static_cast<std::size_t>(lane) * size_ + peer;
   }
   /// Tells an observer what a worker does in finish(), when that changes; the worker then computes again.
   class Ending {
@@ -139,7 +137,7 @@ class RecordStream {
       rings_->publish(lane, peer, some.size() / record_bytes_);
       left = left.subspan(some.size());
     }
-    bytes_sent_[static_cast<std::size_t>(lane)] += batch.size();
+    bytes_sent_[lane] += batch.size();
     batch.clear();
     asides.was(Phase::send);
   }

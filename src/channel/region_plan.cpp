@@ -10,7 +10,6 @@
 #include "launch/packing.h"
 
 namespace edgewire::channel {
-
 namespace {
 
 /// The facts that a peer is told of a part that it may write to.

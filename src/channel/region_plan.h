@@ -1,7 +1,6 @@
 // The channel folder carries records that no plan knows beforehand: rings, and streams of records that end
-// without a barrier. It also plans the one region that a process exposes in a job (this file). Slots, rings
-// and scalars are parts of this region. The region plan adds up what they need, and tells both sides where
-// each part lies.
+// without a barrier. It also plans the one region that a process exposes in a job (this file): slots, rings
+// and scalars are its parts. The plan adds up what they need, and tells both sides where each part lies.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +30,7 @@ class Region {
  private:
   friend class RegionPlan;
   using Place = transport::Transport::Part;
-  std::size_t at(std::size_t part, int peer) const noexcept {
-    return static_cast<std::size_t>(peer) * parts_ + part;
-  }
+  std::size_t at(std::size_t part, int peer) const noexcept { return peer * parts_ + part; }
 
   std::span<std::byte> bytes_;
   std::size_t parts_ = 0;
@@ -43,7 +40,7 @@ class Region {
 class RegionPlan {
  public:
   /// Begins a plan for a job of `size` processes.
-  explicit RegionPlan(int size) : size_(static_cast<std::size_t>(size)) {}
+  explicit RegionPlan(int size) : size_(size) {}
 
   /// Adds a part: `bytes[p]` bytes, or none, for peer p to write into. It begins at a multiple of
   /// `alignment`, a power of two, 4096 at most. All processes add the same parts in the same order; sizes may

@@ -6,9 +6,38 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "channel/published_order.h"
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+
+#include <array>
+#endif
 
 namespace edgewire::channel {
+namespace {
+
+/// Tells the thread sanitizer the order between a process that publishes records and the one that drains
+/// them. Tests run several processes as threads of one. What a process does before it publishes then happens
+/// before all that the other one does after it has drained. But the two map their common memory at different
+/// addresses, or talk through a socket, so the sanitizer would report races between workers of one process.
+class PublishedOrder {
+ public:
+#if defined(__SANITIZE_THREAD__)
+  static void publish(int from, int to) noexcept { __tsan_release(mark(from, to)); }
+  static void drain(int from, int to) noexcept { __tsan_acquire(mark(from, to)); }
+
+ private:
+  /// All jobs of a test process share the marks: more order than there is may be seen, never less.
+  static void* mark(int from, int to) noexcept {
+    static std::array<char, 8 * 64 * 64> marks;
+    return &marks[8 * (from % 64 * 64 + to % 64)];
+  }
+#else
+  static void publish(int /*from*/, int /*to*/) noexcept {}
+  static void drain(int /*from*/, int /*to*/) noexcept {}
+#endif
+};
+
+}  // namespace
 
 std::vector<RingPlace> ring_places(const Region& region, std::size_t part, const RingSettings& settings) {
   std::vector<RingPlace> places;
@@ -49,7 +78,7 @@ Rings::Rings(transport::Transport& link, transport::Health& health, const RingSe
     if (peer != settings.rank && link.remote_ptr(peer, places_[peer].remote_offset) == nullptr)
       unmapped.push_back(peer);
   if (unmapped.empty()) return;
-  const std::size_t rings = unmapped.size() * static_cast<std::size_t>(settings.lanes);
+  const std::size_t rings = unmapped.size() * settings.lanes;
   std::byte* batches = link.send_memory(rings * kBatches * batch_bytes_).data();
   for (const int peer : unmapped)
     for (int lane = 0; lane < settings.lanes; ++lane, batches += kBatches * batch_bytes_)
@@ -176,7 +205,7 @@ void Rings::publish(int lane, int peer, std::size_t records) noexcept {
 bool Rings::flush(int lane) noexcept {
   bool all = true;
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (left_out_[static_cast<std::size_t>(peer)]) continue;
+    if (left_out_[peer]) continue;
     Outgoing& ring = out_[index(lane, peer)];
     if (ring.frame != nullptr && !ring.sealed && ring.used > 0) seal(ring);
     all &= push(lane, peer);
@@ -187,7 +216,7 @@ bool Rings::flush(int lane) noexcept {
 bool Rings::end(int lane, std::uint64_t superstep, const RingNote& note) noexcept {
   bool all = true;
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (left_out_[static_cast<std::size_t>(peer)]) continue;
+    if (left_out_[peer]) continue;
     Outgoing& ring = out_[index(lane, peer)];
     bool told = push(lane, peer);
     if (ring.superstep == superstep && !ring.sealed && (ring.frame != nullptr || open(lane, peer, kAround))) {
@@ -257,7 +286,7 @@ void Rings::credit(int lane, int peer) noexcept {
 
 void Rings::settle(int lane) noexcept {
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (left_out_[static_cast<std::size_t>(peer)]) continue;
+    if (left_out_[peer]) continue;
     push(lane, peer);
     credit(lane, peer);
   }
@@ -265,9 +294,8 @@ void Rings::settle(int lane) noexcept {
 
 int Rings::awaited(int lane, std::uint64_t superstep) const noexcept {
   for (int peer = 0; peer < settings_.size; ++peer)
-    if (!left_out_[static_cast<std::size_t>(peer)] &&
-        in_[index(lane, peer)].superstep.load(std::memory_order_acquire) <=
-            superstep)  // pairs with release()
+    if (!left_out_[peer] && in_[index(lane, peer)].superstep.load(std::memory_order_acquire) <=
+                                superstep)  // pairs with release()
       return peer;
   return -1;
 }

@@ -1,12 +1,10 @@
 // Rings carry records, such as (id, value) pairs, to other processes: for programs that do not know
-// beforehand who sends what to whom. A ring lies in the receiver's exposed region. Each pair of a sending
-// process and a lane has one. The sender fills it in frames, and the receiver returns credit for the bytes
-// that it has drained. A frame goes only where there is credit, so nothing that was not drained is ever
-// overwritten.
+// beforehand who sends what to whom. Each pair of a sending process and a lane has a ring in the receiver's
+// exposed region. The sender fills it in frames, and the receiver returns credit for the bytes that it has
+// drained. A frame goes only where there is credit, so nothing is overwritten before it was drained.
 //
 // A superstep of records ends with a mark in every ring, which has the number of its records. No barrier is
-// needed: records of the next superstep may follow at once, and wait behind the mark until somebody drains
-// that superstep.
+// needed: records of the next superstep may follow at once, and wait behind the mark.
 #pragma once
 
 #include <array>
@@ -35,7 +33,7 @@ struct RingSettings {
                            << 20;  ///< size of one ring: a multiple of 64, at least 512, and 4 records
 
   /// Returns the bytes of the rings of one peer: the size that its part of the region needs.
-  std::size_t part_bytes() const noexcept { return static_cast<std::size_t>(lanes) * ring_bytes; }
+  std::size_t part_bytes() const noexcept { return lanes * ring_bytes; }
 };
 
 /// The place of the rings of a peer. Both offsets are multiples of 64.
@@ -69,21 +67,18 @@ class Rings {
         std::span<std::byte> region, std::span<const RingPlace> places, std::span<std::uint64_t> writes);
 
   /// Returns room for one or more whole records for `peer`, 4-byte aligned, valid until the next publish()
-  /// for this peer, flush() or end(). The room is empty if there is no credit, the link is busy, or the job
-  /// has failed.
+  /// for this peer, flush() or end(); none without credit, on a busy link, or when the job has failed.
   std::span<std::byte> reserve(int lane, int peer) noexcept;
   /// Hands over the first `records` of what reserve() returned last for this peer. They leave when a batch of
   /// about 64 KiB is full, with flush(), or at the end of the superstep.
   void publish(int lane, int peer, std::size_t records) noexcept;
   /// Sends what was published. Returns false if something is left: then call it again.
   bool flush(int lane) noexcept;
-  /// Says to all peers that no more records of this superstep come on this lane, after all that was
-  /// published. Records that are published later belong to the next superstep. Returns false if a peer has
-  /// not been told yet. Then call it again with the same number and note, and do not publish before it has
-  /// returned true.
+  /// Says to all peers that no more records of this superstep come on this lane. Records that are published
+  /// later belong to the next superstep. Returns false if a peer has not been told yet. Then call it again
+  /// with the same number and note, and do not publish before it has returned true.
   bool end(int lane, std::uint64_t superstep, const RingNote& note = {}) noexcept;
-  /// Returns the note that the peer gave to end(), of the last superstep whose records were all drained on
-  /// this lane.
+  /// Returns the peer's note to end(), of the last superstep whose records were all drained on this lane.
   const RingNote& note(int lane, int peer) const noexcept { return in_[index(lane, peer)].note; }
 
   /// Calls take(peer, span of bytes) for all records of the superstep that have arrived on this lane and were
@@ -93,7 +88,7 @@ class Rings {
   std::size_t drain(int lane, std::uint64_t superstep, Take&& take) {
     std::size_t records = 0;
     for (int peer = 0; peer < settings_.size; ++peer) {
-      if (left_out_[static_cast<std::size_t>(peer)]) continue;
+      if (left_out_[peer]) continue;
       for (auto batch = next(lane, peer, superstep); !batch.empty(); batch = next(lane, peer, superstep)) {
         take(peer, batch);
         records += batch.size() / settings_.record_bytes;
@@ -103,20 +98,17 @@ class Rings {
     settle(lane);
     return records;
   }
-  /// Returns the first peer whose records of the superstep were not all drained on this lane, or -1 if there
-  /// is none.
+  /// Returns the first peer whose records of the superstep were not all drained on this lane, or -1.
   int awaited(int lane, std::uint64_t superstep) const noexcept;
   bool finished(int lane, std::uint64_t superstep) const noexcept { return awaited(lane, superstep) < 0; }
-  /// Returns whether no peer is awaited on any lane. Any thread may ask. All that the drainers did before is
-  /// then visible.
+  /// Returns whether no peer is awaited on any lane. Any thread may ask, and then sees what the drainers did.
   bool finished(std::uint64_t superstep) const noexcept;
 
   /// Leaves out a peer that was lost: from now on nothing is sent to it, nothing is taken from it, and nobody
   /// waits for it. This holds for all lanes. Nobody may use the rings meanwhile.
-  void leave_out(int peer) { left_out_[static_cast<std::size_t>(peer)] = true; }
+  void leave_out(int peer) { left_out_[peer] = true; }
 
-  /// Returns the next frame of one ring, as drain() takes it. It is empty if none has arrived, or the
-  /// superstep is over.
+  /// Returns the next frame of one ring, as drain() takes it; none before it arrives or after the superstep.
   std::span<const std::byte> next(int lane, int peer, std::uint64_t superstep) noexcept;
   /// Gives the memory of that frame back to the sender.
   void release(int lane, int peer) noexcept;
@@ -170,17 +162,14 @@ class Rings {
   };
 
   std::size_t index(int lane, int peer) const noexcept {
-    return static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
-           static_cast<std::size_t>(peer);
+    return static_cast<std::size_t>(lane) * settings_.size + peer;
   }
   int sent_kind(int lane) const noexcept { return settings_.first_kind + 2 * lane; }
   int drained_kind(int lane) const noexcept { return settings_.first_kind + 2 * lane + 1; }
   std::size_t bytes_of_frame(std::size_t record_bytes) const noexcept {
     return (kAround + record_bytes + kUnit - 1) / kUnit * kUnit;
   }
-  std::size_t lane_offset(int lane) const noexcept {
-    return static_cast<std::size_t>(lane) * settings_.ring_bytes;
-  }
+  std::size_t lane_offset(int lane) const noexcept { return lane * settings_.ring_bytes; }
   bool open(int lane, int peer, std::size_t least_bytes) noexcept;
   bool open_here(int lane, int peer, std::size_t bytes) noexcept;
   void seal(Outgoing& ring) const noexcept;

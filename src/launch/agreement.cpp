@@ -46,8 +46,7 @@ std::string value_of(const std::vector<Fact>& facts, const std::string& name) {
   return found->value.size() <= kLongestText ? found->value : found->value.substr(0, kLongestText) + "...";
 }
 
-/// Returns a text as "--damping is 0.85 at rank 0, 0.8 at ranks 1-2". It is empty if the fact is the same
-/// everywhere.
+/// Returns a text as "--damping is 0.85 at rank 0, 0.8 at ranks 1-2"; empty if all have the same value.
 std::string difference_in(const std::string& name, const std::vector<std::vector<Fact>>& all) {
   std::vector<std::pair<std::string, std::vector<int>>> values;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -12,8 +12,7 @@
 namespace edgewire::launch {
 
 /// Returns the bootstrap over connected stream sockets. Rank 0 has one to each other rank (`streams[p]`, [0]
-/// is unused); all others have only `streams[0]`, to rank 0. All messages pass through rank 0. It starts the
-/// thread that watches the peers.
+/// is unused) and passes on all messages; all others have only `streams[0]`. A thread watches the peers.
 std::unique_ptr<Bootstrap> connect_bootstrap(Member member, std::vector<transport::FileDescriptor> streams);
 
 }  // namespace edgewire::launch

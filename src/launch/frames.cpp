@@ -46,7 +46,7 @@ ssize_t MessageReader::read(int stream) {
   if (got <= 0 || useless_) return got;
   bytes_.erase(0, std::exchange(taken_, 0));
   if (bytes_.empty() && bytes_.capacity() > kReadBytes) release(bytes_);  // free the memory of a long message
-  bytes_.append(arrived.data(), static_cast<std::size_t>(got));
+  bytes_.append(arrived.data(), got);
   return got;
 }
 

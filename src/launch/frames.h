@@ -19,8 +19,7 @@ enum class FrameKind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish, Lost,
 struct FrameHeader {
   std::uint64_t length = 0;  ///< bytes that follow
   FrameKind kind = FrameKind::Heartbeat;
-  /// Number of the collective step (Data); rank at fault, and << 16 the one that noticed (Abort); rank
-  /// (Lost).
+  /// Number of the step (Data); rank at fault, and << 16 the one that noticed (Abort); rank (Lost).
   std::uint32_t tag = 0;
   std::uint32_t payload_check = 0;  ///< CRC-32C of the bytes that follow
   std::uint32_t check = 0;          ///< CRC-32C of all members before it
@@ -33,8 +32,7 @@ static_assert(sizeof(FrameHeader) == 24);
 /// Throws Error where a system call is refused without which no message comes or goes.
 void require_message_calls();
 
-/// The longest message: much more than any message of a job has. A larger length means that the stream is
-/// damaged.
+/// The longest message, much more than a job needs. A larger length means that the stream is damaged.
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 38;
 
 using Message =
@@ -67,8 +65,7 @@ class MessageReader {
   bool useless_ = false;   ///< whether nothing that arrives means anything any more
 };
 
-/// Packs several strings into one, and unpacks them. unpack() throws Error when `bytes` does not hold `count`
-/// of them.
+/// Packs several strings into one, and unpacks them. Throws Error when `bytes` does not hold `count` of them.
 std::string pack(std::span<const std::string> items);
 std::vector<std::string> unpack(std::string_view bytes, int count);
 

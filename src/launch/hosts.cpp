@@ -42,7 +42,7 @@ struct SmallFile {
     if (status.st_size > kMostBytes)
       throw Error(
           fmt::format("{}: has {} bytes; a list or secret has at most {}", path, status.st_size, kMostBytes));
-    text.resize(static_cast<std::size_t>(status.st_size));
+    text.resize(status.st_size);
     read_at(file.get(), path, text.data(), text.size(), 0);
   }
 };
@@ -148,19 +148,17 @@ std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
   self.secret = job.secret;
   self.proven = true;
   self.hosts = job.hosts;
-  self.address = job.hosts[static_cast<std::size_t>(job.rank)];
-  const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const std::string& host) {
-    return host == self.address || host.starts_with("127.");
-  });
+  self.address = job.hosts[job.rank];
+  const bool alone_here = std::ranges::all_of(
+      job.hosts, [&](const std::string& host) { return host == self.address || host.starts_with("127."); });
   // Debian resolves a host's own name to 127.0.1.1.
   if (!alone_here && transport::is_loopback(self.address))
     throw Error(fmt::format("{}: {} is a loopback address on its own host, so others cannot reach it",
                             options.hosts_file, self.address));
   for (const std::string& host : job.hosts)
-    self.nodes.push_back(
-        static_cast<int>(std::find(job.hosts.begin(), job.hosts.end(), host) - job.hosts.begin()));
-  const int here = self.nodes[static_cast<std::size_t>(job.rank)];
-  self.local_size = static_cast<int>(std::count(self.nodes.begin(), self.nodes.end(), here));
+    self.nodes.push_back(static_cast<int>(std::ranges::find(job.hosts, host) - job.hosts.begin()));
+  const int here = self.nodes[job.rank];
+  self.local_size = static_cast<int>(std::ranges::count(self.nodes, here));
   self.local_leader = here;
   self.local_rank = static_cast<int>(std::count(self.nodes.begin(), self.nodes.begin() + job.rank, here));
   if (!options.interface.empty()) {

@@ -15,13 +15,11 @@ struct Host {
 };
 
 /// Reads a host list. Line i (comments and empty lines apart) is rank i: `address[:port]`, IPv6 in brackets.
-/// A line without a port has `default_port` plus the number of lines before it with the same address. Throws
-/// Error with the file and line.
+/// A line without a port has `default_port` plus the number of earlier lines with its address. Throws Error.
 std::vector<Host> read_hosts(const std::string& path, int default_port);
 
-/// Returns 32 bytes from a secret file (any content of at least 16 bytes, hashed) or from 64 hexadecimal
-/// digits in the environment. Throws Error when there is neither, and unless the file is this user's and
-/// nobody else's.
+/// Returns 32 bytes from a secret file (any content of at least 16 bytes, hashed), which belongs to this user
+/// alone, or from 64 hexadecimal digits in the environment. Throws Error.
 std::string load_secret(const std::string& path);
 
 /// Joins the job of the host list. Rank 0 listens and waits; all others connect to it. Both sides prove that

@@ -71,7 +71,7 @@ bool same_network(const std::string& a, const std::string& b, int prefix_bits) {
   const std::string right = parse(b);
   if (left.empty() || left.size() != right.size()) return false;
   const auto bit = [](const std::string& bytes, int i) {
-    return static_cast<unsigned char>(bytes[static_cast<std::size_t>(i / 8)]) >> (7 - i % 8) & 1;
+    return static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8) & 1;
   };
   for (int i = 0; i < std::min(prefix_bits, static_cast<int>(8 * left.size())); ++i)
     if (bit(left, i) != bit(right, i)) return false;
@@ -119,8 +119,8 @@ std::vector<std::string> by_nearness(std::vector<std::string> addresses, const s
     }
     return least;
   };
-  std::stable_sort(addresses.begin(), addresses.end(),
-                   [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  std::ranges::stable_sort(addresses,
+                           [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   return addresses;
 }
 

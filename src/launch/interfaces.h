@@ -7,19 +7,16 @@
 
 namespace edgewire::launch {
 
-/// Returns the addresses at which other hosts may reach this one: those of interfaces that are up, without
-/// loopback and link-local addresses. It returns IPv6 addresses only if there is no IPv4 address. `wanted` is
-/// the name of an interface, or a network ("10.0.0.0/24"), or several of these with commas; the result is in
-/// their order. If `wanted` is empty, any interface will do. Throws Error when one of them has no address.
+/// Returns the addresses at which other hosts may reach this one: of interfaces that are up, without loopback
+/// and link-local ones; IPv6 only if there is no IPv4. `wanted` names interfaces or networks ("10.0.0.0/24"),
+/// divided by commas, whose order the result keeps; empty: any. Throws Error when one of them has no address.
 std::vector<Interface> interfaces(const std::string& wanted);
 
-/// Returns whether two numeric addresses agree in their first bits; false when they are of different
-/// families.
+/// Returns whether two numeric addresses are of one family and agree in their first bits.
 bool same_network(const std::string& a, const std::string& b, int prefix_bits);
 
-/// Sorts the `addresses` of another host into the order in which to try them. `own`: the interfaces of this
-/// host. Addresses on common networks come first. Addresses that this host has, too, come last: they belong
-/// to networks inside each host.
+/// Sorts the `addresses` of another host into the order in which to try them: those on a network of `own`,
+/// the interfaces of this host, come first; those that this host has, too, come last.
 std::vector<std::string> by_nearness(std::vector<std::string> addresses, const std::vector<Interface>& own);
 
 }  // namespace edgewire::launch

@@ -1,27 +1,77 @@
 #include "edgewire/launch.h"
 
 #include <fmt/core.h>
+#include <sys/mman.h>
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <utility>
 
 #include "base/error.h"
+#include "base/quiet.h"
 #include "base/usage.h"
 #include "launch/agreement.h"
 #include "launch/bootstrap.h"
-#include "launch/failures.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
-#include "launch/local.h"
-#include "launch/start.h"
 #include "options/jobs.h"
 #include "topology/machine.h"
 #include "topology/shell.h"
 
 namespace edgewire::launch {
 namespace {
+
+/// The first failure of a job, kept for the caller of run() as long as this object lives: the job's processes
+/// say nothing on stderr. They share the memory of it, so it is made before they are forked. One at a time.
+struct KeptFailure {
+  struct Page {
+    std::atomic<bool> taken = false;    ///< whether a process has a line for it
+    std::atomic<bool> written = false;  ///< whether the line is there; pairs with the load in raise()
+    char line[4000] = {};
+  };
+  inline static Page* page = nullptr;
+
+  KeptFailure() {
+    void* memory = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw Error("cannot get memory for what the processes of a job say");
+    page = new (memory) Page;
+  }
+  ~KeptFailure() { munmap(std::exchange(page, nullptr), sizeof(Page)); }
+
+  /// Throws the failure of a job that ended in this status: UsageError for 2, else Error.
+  [[noreturn]] static void raise(int status) {
+    const std::string line =
+        page->written.load(std::memory_order_acquire) ? page->line
+        : status > 128
+            ? fmt::format("the job was ended by signal {} ({})", status - 128, strsignal(status - 128))
+            : fmt::format("a process of the job ended with status {}", status);
+    if (status == 2) throw UsageError(line);
+    throw Error(line);
+  }
+};
+
+Member only_member() {
+  Member self;
+  self.secret.assign(32, '\0');  // no other process shares it
+  return self;
+}
+
+class Alone final : public Bootstrap {
+ public:
+  Alone() : Bootstrap(only_member()) {}
+  std::vector<std::string> allgather(const std::string& mine) override { return {mine}; }
+  std::vector<std::string> alltoall(std::span<const std::string> to) override {
+    return {to.begin(), to.end()};
+  }
+  std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
+  void abort(const std::string& message) noexcept override { health_->fail(-1, message); }
+  void finish() override {}
+};
 
 int number_from(const char* name, const char* text) {
   int value = 0;
@@ -67,6 +117,20 @@ void check(const LaunchOptions& options, int asked_rank) {
 
 }  // namespace
 
+Bootstrap::Bootstrap(Member self) : self_(std::move(self)), health_(std::make_unique<transport::Health>()) {}
+
+Bootstrap::~Bootstrap() = default;
+
+std::unique_ptr<Bootstrap> alone() { return std::make_unique<Alone>(); }
+
+void tell_failure(const std::string& line) {
+  KeptFailure::Page* const page = KeptFailure::page;
+  if (page == nullptr) return say_failure(line);
+  if (page->taken.exchange(true)) return;
+  line.copy(page->line, std::min(line.size(), sizeof(page->line) - 1));
+  page->written.store(true, std::memory_order_release);
+}
+
 int start(const StartOptions& given, const std::function<void(Bootstrap&)>& job) {
   if (!job) throw UsageError("there is nothing to run in the processes");
   topology::settle_in_shell();
@@ -77,8 +141,7 @@ int start(const StartOptions& given, const std::function<void(Bootstrap&)>& job)
   };
   const StartOptions options = with_environment(given);
   check(options, given.rank);
-  // A stream leads to each process, and a parent holds both ends. What a transport needs is checked where it
-  // is made.
+  // A parent holds both ends of a stream to each process. A transport checks what it needs when it is made.
   constexpr std::uint64_t kFilesOfAProcess = 24;
   topology::require_open_files(kFilesOfAProcess + 2 * static_cast<std::uint64_t>(options.processes));
   if (!options.hosts_file.empty()) {

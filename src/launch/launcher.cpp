@@ -26,7 +26,6 @@
 #include "launch/bootstrap.h"
 #include "launch/frames.h"
 #include "launch/interfaces.h"
-#include "launch/local.h"
 #include "launch/pmix_rendezvous.h"
 #include "launch/rendezvous.h"
 #include "options/jobs.h"
@@ -84,10 +83,9 @@ std::vector<pid_t> launching_ancestors() {
 }
 
 /// Ends this process in good order when its launcher ends the job, or is gone. A launcher ends a job with
-/// SIGTERM as soon as one process dies. The surviving processes then take a moment to learn which one it was,
-/// and to say so. There may be a shell or another wrapper between launcher and process. All of them are
-/// watched, up to the launcher's process on this host if its name is known. Make this object before any other
-/// thread.
+/// SIGTERM as soon as one process dies; the others then take a moment to learn which one it was, and to say
+/// so. It watches all processes between this one and the launcher's process on this host, if its name is
+/// known. Make this object before any other thread.
 class LauncherWatch {
  public:
   LauncherWatch() : ancestors_(launching_ancestors()), ignored_(topology::is_ignored(SIGTERM)) {
@@ -210,10 +208,10 @@ Card make_card(const LaunchOptions& options, const PmixPlace& place, FileDescrip
 
 /// Sets which processes share a host, and which of them the same cores.
 void set_neighbours(Member& self, const std::vector<Card>& cards) {
-  const Card& mine = cards[static_cast<std::size_t>(self.rank)];
+  const Card& mine = cards[self.rank];
   self.local_size = 0;
   for (int rank = 0; rank < self.size; ++rank) {
-    const Card& other = cards[static_cast<std::size_t>(rank)];
+    const Card& other = cards[rank];
     self.hosts.push_back(other.host);
     self.nodes.push_back(std::stoi(other.node));
     if (other.node != mine.node || other.cpus != mine.cpus) continue;
@@ -230,21 +228,19 @@ std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Membe
   if (self.rank == 0) return receive_others(job, listener);
   std::istringstream words(hub.addresses);
   std::vector<std::string> addresses{std::istream_iterator<std::string>(words), {}};
-  const bool beside_hub = self.nodes[static_cast<std::size_t>(self.rank)] == self.nodes[0];
+  const bool beside_hub = self.nodes[self.rank] == self.nodes[0];
   if (!beside_hub) addresses = by_nearness(std::move(addresses), interfaces(options.interface));
   return come_to_hub(job, addresses, std::stoi(hub.port));
 }
 
-/// Returns the address of this process that leads to another host. The name that the launcher gives a host
-/// need not be an address.
+/// Returns the address of this process that leads to other hosts. The launcher's name of a host may not do.
 std::string own_address(const Member& self, const std::vector<FileDescriptor>& streams) {
-  const auto here = self.nodes[static_cast<std::size_t>(self.rank)];
-  const auto elsewhere =
-      std::find_if(self.nodes.begin(), self.nodes.end(), [&](int node) { return node != here; });
+  const auto here = self.nodes[self.rank];
+  const auto elsewhere = std::ranges::find_if(self.nodes, [&](int node) { return node != here; });
   if (elsewhere == self.nodes.end()) return "127.0.0.1";
   if (!self.wanted_interfaces.empty()) return self.wanted_interfaces.front().address;
   const auto other = self.rank == 0 ? elsewhere - self.nodes.begin() : 0;
-  return transport::local_address(streams[static_cast<std::size_t>(other)]);
+  return transport::local_address(streams[other]);
 }
 
 /// The number of the next job of a launcher; null: no other process counts.

@@ -20,11 +20,19 @@ struct Launcher {
 /// script is alone, even if its allocation has several nodes.
 std::optional<Launcher> find_launcher();
 
-/// Does the same as start(), in a process that `launcher` started. Rank, size and the addresses of rank 0
-/// come from it over PMIx. Throws Error when the processes cannot find each other, and UsageError for
-/// `processes` beside a launcher.
+/// Does the same as start(), in a process that `launcher` started; rank, size and the hub's addresses come
+/// over PMIx. Throws Error when the processes do not meet, UsageError for `processes` beside a launcher.
 int run_launched(const StartOptions& options, const Launcher& launcher,
                  const std::function<void(Bootstrap&)>& body);
+
+/// Runs `body` on this bootstrap, tells others and stderr of a failure, and returns the status. Never throws.
+int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body);
+
+/// Forks all processes of a local job and watches over them; returns the first non-zero exit status.
+int run_local(const StartOptions& options, const std::function<void(Bootstrap&)>& body);
+
+/// Tells the cause of a failure to whoever waits for the job: on stderr, or by what run() throws.
+void tell_failure(const std::string& line);
 
 /// From now on this process, and those that it forks later, count their jobs together: each has another
 /// number for the launcher, which keeps what it was told.

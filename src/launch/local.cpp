@@ -1,5 +1,3 @@
-#include "launch/local.h"
-
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,11 +20,10 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/quiet.h"
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/bootstrap.h"
-#include "launch/failures.h"
+#include "launch/launcher.h"
 #include "launch/local_hosts.h"
 #include "launch/program.h"
 #include "topology/shell.h"
@@ -63,41 +60,14 @@ bool say_first_cause(std::string_view line) {
   return !said->cause.exchange(true);
 }
 
-/// Describes the death of a process that a signal has ended, for the line that says so.
-class Deaths {
- public:
-  explicit Deaths(std::string less_memory)
-      : less_memory_(std::move(less_memory)), kills_before_(groups_.memory_kills()) {}
-
-  std::string line(std::size_t rank, int number) const {
-    std::string end = fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
-    if (number == SIGXCPU) return end + ": raise its limit with `ulimit -t unlimited`";
-    if (number != SIGKILL) return end;
-    const auto kills = groups_.memory_kills();
-    if (!kills || !kills_before_)
-      return fmt::format("{}: perhaps the kernel ran out of memory (see dmesg); {} would need less", end,
-                         less_memory_);
-    if (*kills <= *kills_before_) return end;
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;  // a limit above this is none
-    const std::uint64_t limit = groups_.memory_limit();
-    const std::string where =
-        limit > kMostBytes ? "" : fmt::format(" (its control group allows {} MB)", limit / 1'000'000);
-    return fmt::format("{}: the kernel ran out of memory{}; {} would need less", end, where, less_memory_);
-  }
-
- private:
-  ControlGroups groups_;
-  std::string less_memory_;
-  std::optional<std::uint64_t> kills_before_;
-};
-
 /// The children of a local job, as their parent sees them.
 class Children {
  public:
   explicit Children(const StartOptions& options)
       : grace_(options.peer_timeout_s + 2),
         tolerates_losses_(options.tolerates_losses),
-        deaths_(options.less_memory) {
+        less_memory_(options.less_memory),
+        kills_before_(groups_.memory_kills()) {
     require_process_calls();
     std::signal(SIGCHLD, SIG_DFL);  // statuses are lost where it is ignored
     sigemptyset(&watched_);
@@ -163,15 +133,11 @@ class Children {
     bool given_up = false;  ///< whether this parent has signalled it
   };
 
-  std::ptrdiff_t running() const {
-    return std::count_if(children_.begin(), children_.end(), [](const Child& c) { return c.running; });
-  }
+  std::ptrdiff_t running() const { return std::ranges::count(children_, true, &Child::running); }
   bool all_stopped() const {
-    return std::all_of(children_.begin(), children_.end(),
-                       [](const Child& c) { return !c.running || c.stopped; });
+    return std::ranges::all_of(children_, [](const Child& c) { return !c.running || c.stopped; });
   }
-  /// Returns whether the first process and all others that are left are stopped, and some have ended in a job
-  /// that goes on without them.
+  /// Returns whether all that are left, the first one too, are stopped in a job that goes on without others.
   bool only_stopped_are_left() const {
     return tolerates_losses_ && children_[0].stopped && all_stopped() && running() < std::ssize(children_);
   }
@@ -191,8 +157,7 @@ class Children {
     give_time();
   }
   void give_time() { deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(grace_); }
-  /// Names the processes that do not end although the job is done: others have ended well, so nobody waits
-  /// for them.
+  /// Names the processes that do not end although others have ended well, so that nobody waits for them.
   void name_late_ones() {
     for (const Child& c : children_)
       if (c.running)
@@ -200,13 +165,28 @@ class Children {
                                  &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
     fail(1);
   }
+  /// Describes the death of a process that a signal has ended.
+  std::string death(std::size_t rank, int number) const {
+    std::string end = fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
+    if (number == SIGXCPU) return end + ": raise its limit with `ulimit -t unlimited`";
+    if (number != SIGKILL) return end;
+    const auto kills = groups_.memory_kills();
+    if (!kills || !kills_before_)
+      return fmt::format("{}: perhaps the kernel ran out of memory (see dmesg); {} would need less", end,
+                         less_memory_);
+    if (*kills <= *kills_before_) return end;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;  // a limit above this is none
+    const std::uint64_t limit = groups_.memory_limit();
+    const std::string where =
+        limit > kMostBytes ? "" : fmt::format(" (its control group allows {} MB)", limit / 1'000'000);
+    return fmt::format("{}: the kernel ran out of memory{}; {} would need less", end, where, less_memory_);
+  }
   /// Takes one change of a child. Returns false when there is none.
   bool reap(int flags) {
     int state = 0;
     const pid_t pid = waitpid(-1, &state, flags | WUNTRACED | WCONTINUED);
     if (pid <= 0) return false;
-    const auto child =
-        std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.pid == pid; });
+    const auto child = std::ranges::find(children_, pid, &Child::pid);
     if (child == children_.end()) return true;
     child->stopped = WIFSTOPPED(state);
     child->running = !WIFEXITED(state) && !WIFSIGNALED(state);
@@ -216,7 +196,7 @@ class Children {
     // The children end together.
     if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max()) give_time();
     if (WIFSIGNALED(state) && !child->given_up) {
-      tell_failure(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
+      tell_failure(death(child - children_.begin(), WTERMSIG(state)));
       if (!may_be_lost) fail(1);
     }
     return true;
@@ -225,15 +205,16 @@ class Children {
   std::vector<Child> children_;
   std::chrono::duration<double> grace_;
   bool tolerates_losses_;
-  Deaths deaths_;
+  ControlGroups groups_;
+  std::string less_memory_;
+  std::optional<std::uint64_t> kills_before_;
   sigset_t watched_{};
   sigset_t before_{};
   int status_ = 0;
   Clock::time_point deadline_ = Clock::time_point::max();  ///< deadline for the children that still run
 };
 
-/// The streams between rank 0 and all others, made before forking: the first end of [p] is for rank 0, the
-/// second one for rank p.
+/// The streams of a job, made before forking: the first end of [p] is for rank 0, the second for rank p.
 using Streams = std::vector<std::array<FileDescriptor, 2>>;
 
 Streams make_streams(int processes) {
@@ -266,7 +247,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
   if (rank == 0)
     for (auto& ends : streams) mine.push_back(std::move(ends[0]));
   else
-    mine.push_back(std::move(streams[static_cast<std::size_t>(rank)][1]));
+    mine.push_back(std::move(streams[rank][1]));
   streams.clear();  // an end of another process that stays open would hide its death
   try {
     if (hosts != nullptr) hosts->enter(rank);
@@ -308,8 +289,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   bootstrap.abort(line);
   if (told) return status;
   const std::string heard = peers_fault ? health.message() : line;
-  // Only the first process that knows a cause prints it. A lost peer gives no cause, and every process
-  // reports it.
+  // Only the first process that knows a cause prints it. Every process reports a lost peer.
   constexpr std::string_view kFailed = " failed: ";
   const std::size_t at = heard.find(kFailed);
   std::string_view cause = line;

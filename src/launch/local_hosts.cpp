@@ -81,8 +81,7 @@ void use_cubic(const std::string& address, double stop_timeout_s) {
            stop_timeout_s);
 }
 
-/// Returns the rate as the kernel counts it. It counts frames without preamble, checksum and gap: 1514 of the
-/// 1538 bytes of a full one.
+/// Returns the rate as the kernel counts it: without preamble, checksum and gap, 1514 of 1538 bytes.
 std::uint64_t counted(std::uint64_t bits_per_s) { return bits_per_s * 1514 / 1538; }
 
 /// Sets the size by netlink, since Debian 12's `ip` cannot. A kernel before Linux 6.3 has no such size.
@@ -138,7 +137,7 @@ LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s, double stop_tim
     for (int i = 0; i < hosts; ++i) {
       const std::string port = fmt::format("port{}", i);
       links += fmt::format("link add {} type veth peer name eth0 netns /proc/{}/fd/{}\n", port, getpid(),
-                           hosts_[static_cast<std::size_t>(i)].get());
+                           hosts_[i].get());
       links += fmt::format("link set {} master switch up\n", port);
       shapes += shaping(port, link_bits_per_s);
     }
@@ -166,6 +165,6 @@ LocalHosts::~LocalHosts() { setns(home_.get(), CLONE_NEWNET); }
 
 std::string LocalHosts::address(int host) { return fmt::format("10.77.0.{}", host + 1); }
 
-void LocalHosts::enter(int host) const { enter_namespace(hosts_[static_cast<std::size_t>(host)]); }
+void LocalHosts::enter(int host) const { enter_namespace(hosts_[host]); }
 
 }  // namespace edgewire::launch

@@ -24,8 +24,7 @@ class LocalHosts {
   LocalHosts(const LocalHosts&) = delete;
   LocalHosts& operator=(const LocalHosts&) = delete;
 
-  /// Returns the IPv4 address of a host. Every LocalHosts uses the same addresses; they do not see each
-  /// other.
+  /// Returns the IPv4 address of a host. Every LocalHosts has the same addresses; they do not see each other.
   static std::string address(int host);
   /// Moves the calling thread, and all that it starts, to a host. Throws Error.
   void enter(int host) const;
@@ -35,9 +34,8 @@ class LocalHosts {
   std::vector<transport::FileDescriptor> hosts_;
 };
 
-/// Returns how many bytes a link which was idle passes at once, unshaped: what it carries in 1.6 ms, or two
-/// frames. A timer that ends late by less costs no rate; with a smaller burst TCP does not reach it on a busy
-/// machine.
+/// Returns how many bytes an idle link passes at once: 1.6 ms of its rate, or two frames. A timer that ends
+/// late by less costs no rate; with a smaller burst TCP does not reach it on a busy machine.
 std::uint64_t burst_bytes(std::uint64_t bits_per_s);
 
 /// Returns the commands for `tc -batch` that shape a device; an empty string for rate 0.

@@ -1,5 +1,4 @@
-// Arrays of plain values as messages of the control plane. All processes of a job run on machines of one
-// kind.
+// Arrays of plain values as messages of the control plane, among machines of one kind.
 #pragma once
 
 #include <fmt/core.h>
@@ -46,8 +45,7 @@ std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_
   return unpack<T>(message, sender);
 }
 
-/// Returns the values of all processes, by rank: each gives as many. Collective; throws Error naming one that
-/// does not.
+/// Returns the values of all, by rank. All give as many. Collective; throws Error that names a rank.
 template <class T>
 std::vector<std::vector<T>> allgather(Bootstrap& bootstrap, const std::vector<T>& mine) {
   const auto messages = bootstrap.allgather(pack(mine));
@@ -71,8 +69,7 @@ T allreduce(Bootstrap& bootstrap, const T& mine, const Join& join) {
   return allreduce(bootstrap, std::vector{mine}, join)[0];
 }
 
-/// Does the same as allreduce(), for many values: only rank 0 gets the values of all, and joins them for the
-/// others.
+/// Does the same as allreduce(), for many values: only rank 0 gets those of all, and joins them.
 template <class T, class Join>
 std::vector<T> allreduce_many(Bootstrap& bootstrap, const std::vector<T>& mine, const Join& join) {
   const auto messages = bootstrap.gather(pack(mine));

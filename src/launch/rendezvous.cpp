@@ -55,9 +55,8 @@ FileDescriptor call_hub(const Rendezvous& job, const std::string& address, int p
   return {};
 }
 
-/// The streams of processes that wait for others. Both ends send heartbeats until the job begins, so that one
-/// that is stopped meanwhile is noticed. What follows Go on a stream is for the bootstrap: no byte of it is
-/// taken here.
+/// The streams of processes that wait for others. Both ends send heartbeats until the job begins, so that a
+/// stopped one is noticed. It takes no byte that follows Go on a stream: that is for the bootstrap.
 class Waiting {
  public:
   explicit Waiting(double timeout_s)
@@ -174,8 +173,7 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
   Waiting waiting(job.peer_timeout_s);
   Connector connector(listener, job.secret, Purpose::Launch, 0);
   connector.welcome = [&](const Introduction& who) {
-    return who.from > 0 && who.from < job.size() && who.lane == job.size() &&
-           !streams[static_cast<std::size_t>(who.from)];
+    return who.from > 0 && who.from < job.size() && who.lane == job.size() && !streams[who.from];
   };
   connector.on_refused = [](const std::string& from, const std::string& cause) {
     note(fmt::format("rank 0: refused {}: {}", from, cause));
@@ -184,13 +182,13 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
     return std::find_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });
   };
   const auto name_of = [&](std::ptrdiff_t rank) {
-    return fmt::format("rank {} ({})", rank, job.hosts[static_cast<std::size_t>(rank)]);
+    return fmt::format("rank {} ({})", rank, job.hosts[rank]);
   };
   bool lost = false;
   try {
     while (missing() != streams.end()) {
       for (Connector::Connection& made : connector.step(waiting.pause())) {
-        auto& stream = streams[static_cast<std::size_t>(made.introduction.from)];
+        auto& stream = streams[made.introduction.from];
         stream = std::move(made.socket);
         waiting.add(made.introduction.from, stream);
       }

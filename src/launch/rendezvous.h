@@ -7,8 +7,7 @@
 
 namespace edgewire::launch {
 
-/// The facts that a process knows of its job before the processes are connected. They were started one by
-/// one.
+/// The facts that a process, started by itself, knows of its job before the processes are connected.
 struct Rendezvous {
   int rank = 0;
   std::string secret;              ///< 32 bytes

@@ -48,7 +48,7 @@ class SocketBootstrap final : public Bootstrap {
         reporter_(self_.rank),
         timeout_(self_.peer_timeout_s),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        told_losses_(static_cast<std::size_t>(self_.size)) {
+        told_losses_(self_.size) {
     if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", reason(errno)));
     require_message_calls();
     last_beat_ = last_round_ = Clock::now();
@@ -97,7 +97,7 @@ class SocketBootstrap final : public Bootstrap {
       std::vector<std::string> items = unpack(row, self_.size);
       for (std::size_t p = 0; p < items.size(); ++p) columns[p].push_back(std::move(items[p]));
     }
-    for (int p = 1; p < self_.size; ++p) send(p, FrameKind::Data, pack(columns[static_cast<std::size_t>(p)]));
+    for (int p = 1; p < self_.size; ++p) send(p, FrameKind::Data, pack(columns[p]));
     return std::move(columns[0]);
   }
 
@@ -172,9 +172,7 @@ class SocketBootstrap final : public Bootstrap {
   void wake() noexcept {
     eventfd_write(wake_.get(), 1);  // a full counter wakes the thread, too
   }
-  Peer& peer(int rank) {
-    return *std::find_if(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.rank == rank; });
-  }
+  Peer& peer(int rank) { return *std::ranges::find(peers_, rank, &Peer::rank); }
 
   // The watching thread; all with mutex_ held.
   void watch() {
@@ -230,8 +228,7 @@ class SocketBootstrap final : public Bootstrap {
   }
 
   void read(Peer& peer) {
-    // The process reads one piece for each peer and round, so that a peer that sends much does not delay the
-    // others.
+    // It reads one piece for each peer and round, so that a peer that sends much does not delay the others.
     const ssize_t got = peer.reader.read(peer.stream.get());
     if (got > 0) {
       peer.heard = Clock::now();
@@ -305,8 +302,8 @@ class SocketBootstrap final : public Bootstrap {
       const ssize_t sent = ::send(peer.stream.get(), bytes.data() + peer.sent_bytes,
                                   bytes.size() - peer.sent_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0) return;  // no room yet, or lost: then reading says why
-      peer.sent_bytes += static_cast<std::size_t>(sent);
-      peer.delivery.add(static_cast<std::size_t>(sent));
+      peer.sent_bytes += sent;
+      peer.delivery.add(sent);
       if (peer.sent_bytes < bytes.size()) continue;
       peer.outgoing.pop_front();
       peer.sent_bytes = 0;
@@ -345,12 +342,11 @@ class SocketBootstrap final : public Bootstrap {
     for (Peer& p : peers_) p.outgoing.push_back(message);
   }
 
-  /// Tells of losses where the job goes on without lost peers: rank 0 tells all others, the others tell rank
-  /// 0.
+  /// Tells of losses where the job goes on: rank 0 tells all others, the others tell rank 0.
   void tell_losses() {
     for (int rank = 1; rank < self_.size && health_->losses() > 0; ++rank) {
-      if (told_losses_[static_cast<std::size_t>(rank)] || !health_->lost(rank)) continue;
-      told_losses_[static_cast<std::size_t>(rank)] = true;
+      if (told_losses_[rank] || !health_->lost(rank)) continue;
+      told_losses_[rank] = true;
       const Message message =
           frame(FrameKind::Lost, static_cast<std::uint32_t>(rank), health_->why_lost(rank));
       for (Peer& p : peers_) p.outgoing.push_back(message);

@@ -1,5 +1,4 @@
-// This file starts a job as the program does: what fails is said on stderr, and the job ends in an exit
-// status.
+// This file starts a job as the program does: failures go to stderr, and the job ends in an exit status.
 #pragma once
 
 #include <functional>

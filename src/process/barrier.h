@@ -1,6 +1,7 @@
 // Processes of a job wait for each other on the control plane while their link makes progress.
 #pragma once
 
+#include <chrono>
 #include <thread>
 
 #include "launch/bootstrap.h"
@@ -9,20 +10,26 @@
 
 namespace edgewire::process {
 
-/// Polls `link` while this object lives, so that queued writes leave and arrivals are taken. Waiting on the
-/// control plane alone would not do that, and a peer may need the data before it can go on. `link` outlives
-/// it.
+/// Polls `link`, which outlives it, so that queued writes leave and arrivals are taken. Waiting on the
+/// control plane alone would not do that, and a peer may need the data before it can go on.
 class LinkProgress {
  public:
-  explicit LinkProgress(transport::Transport& link);
+  explicit LinkProgress(transport::Transport& link)
+      : thread_([&link](const std::stop_token& stop) {
+          constexpr std::chrono::microseconds kTurn(50);  // longest wait for the last process
+          while (!stop.stop_requested() && link.wait(kTurn)) continue;
+        }) {}
 
  private:
   std::jthread thread_;
 };
 
-/// Returns when all processes have called it. Uses LinkProgress meanwhile. Throws Error when the job fails
-/// before.
-void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
+/// Returns when all processes have called it, with LinkProgress meanwhile. Throws Error when the job fails.
+inline void barrier(launch::Bootstrap& bootstrap, transport::Transport& link) {
+  if (bootstrap.size() == 1) return;
+  const LinkProgress progress(link);
+  bootstrap.allgather("");
+}
 
 /// A guard that lets an observer of the pool count worker 0 as waiting for what other processes say on the
 /// control plane. The other workers rest. `pool` outlives it.

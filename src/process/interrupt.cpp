@@ -24,10 +24,9 @@ struct Told {
   std::uint64_t done = 0, total = 0;
 };
 
-/// The last step that was told. The signal handler reads it in whatever thread it runs, and never waits: not
-/// even for a thread that it has interrupted while that was writing. So there are two places: the writer
-/// fills the one that nobody reads, then turns to it. A reader that sees another turn behind its back reads
-/// again.
+/// The last step that was told. The signal handler reads it in whatever thread it runs, and never waits, even
+/// if it has interrupted the writer. So there are two places: the writer fills the one that nobody reads,
+/// then turns to it. A reader that finds another turn afterwards reads again.
 class LastStep {
  public:
   /// Writes a step, or drops it where another thread is writing one.
@@ -104,8 +103,7 @@ const char* single(std::string_view unit) {
   return nullptr;
 }
 
-/// Adds the step to the line: " after iteration 3 of 10", " while reading, after 4000 of 100000 bytes", "
-/// before the first superstep".
+/// Adds the step: " after iteration 3 of 10", " while reading, after 40 of 100 bytes", " before the end".
 void tell_step(Line& line) {
   const auto [name, unit, done, total] = last_step.read();
   if (name == nullptr) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -10,13 +11,12 @@
 
 #include "base/error.h"
 #include "options/jobs.h"
-#include "process/shared_memory.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 #include "transport/choice.h"
+#include "transport/shm.h"
 
 namespace edgewire::process {
-
 namespace {
 
 bool on_one_host(const launch::Bootstrap& bootstrap) {
@@ -34,8 +34,7 @@ std::string card_offer(const ProcessOptions& asked, const launch::Bootstrap& boo
   return transport::offer_cards(asked.verbs, addresses, node).pack();
 }
 
-/// Chooses the transport as if all processes of a host could share memory. `offers`: the results of
-/// card_offer(), by rank.
+/// Chooses the transport as if processes of a host could share memory. `offers`: of card_offer(), by rank.
 transport::Choice choose_shared(const ProcessOptions& asked, const launch::Bootstrap& bootstrap,
                                 std::span<const std::string> offers) {
   const std::string& transport = asked.transport;
@@ -53,6 +52,33 @@ transport::Choice choose_shared(const ProcessOptions& asked, const launch::Boots
   auto choice = transport::choose_network(cards, nodes, bootstrap.rank());
   if (transport == "auto") return choice;
   return {transport, choice.verbs_device};  // where the device is empty, verbs itself says what is wrong
+}
+
+/// Returns why processes of one host cannot share memory, naming two of them; empty if all can. Each tries it
+/// with the next one of its host, which finds every border between containers or users. The result is the
+/// same in all processes. Collective.
+std::string shared_memory_trouble(launch::Bootstrap& bootstrap) {
+  std::optional<transport::ShmTrial> trial;
+  std::string offer, trouble;
+  const int rank = bootstrap.rank();
+  try {
+    trial.emplace();
+    offer = trial->offer();
+  } catch (const Error& error) {
+    trouble = fmt::format("rank {} {}", rank, error.what());
+  }
+  const auto offers = bootstrap.allgather(offer);
+  const auto& nodes = bootstrap.nodes();
+  int next = (rank + 1) % bootstrap.size();
+  while (!nodes.empty() && nodes[next] != nodes[rank]) next = (next + 1) % bootstrap.size();
+  if (trouble.empty() && next != rank) {
+    const std::string cause = transport::ShmTrial::trouble(offers[next]);
+    if (!cause.empty())
+      trouble = fmt::format("rank {} cannot share memory with rank {}: {}", rank, next, cause);
+  }
+  for (const std::string& one : bootstrap.allgather(trouble))
+    if (!one.empty()) return one;
+  return "";
 }
 
 void choose_transport(ProcessOptions& options, launch::Bootstrap& bootstrap,

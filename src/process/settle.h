@@ -1,5 +1,4 @@
-// This file has what the processes of a job choose together before they connect: how many workers each has,
-// and what they send by.
+// This file has what the processes of a job choose together before they connect: workers, and what sends.
 #pragma once
 
 #include "launch/bootstrap.h"

@@ -23,7 +23,7 @@
 #include "base/mapped_file.h"
 #include "growing_timeout.h"
 #include "launch/bootstrap.h"
-#include "launch/local.h"
+#include "launch/launcher.h"
 #include "launch/packing.h"
 #include "launch/start.h"
 #include "stderr_capture.h"

@@ -1,5 +1,5 @@
 // The measurement of a job's link among processes that are threads, over every usable backend.
-#include "process/link_probe.h"
+#include "process/local_process.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "transport/dpdk/dpdk.h"
@@ -19,16 +20,12 @@ constexpr std::size_t kFramesAStep = 64;  ///< frames of one peer before it is a
 }  // namespace
 
 Link::Link(Dpdk& owner, int peer_rank, int lanes)
-    : peer(peer_rank), owner_(owner), cut_(static_cast<std::size_t>(lanes)) {
-  for (int lane = 0; lane < lanes; ++lane) queues_.push_back(std::make_unique<LaneQueue>());
-}
+    : peer(peer_rank), owner_(owner), queues_(lanes), cut_(lanes) {}
 
 std::uint64_t Link::key() const noexcept { return owner_.key_; }
 
 bool Link::has_work() noexcept {
-  for (const auto& queue : queues_)
-    if (queue->size() > 0) return true;
-  return false;
+  return std::ranges::any_of(queues_, [](const LaneQueue& queue) { return queue.size() > 0; });
 }
 
 bool Link::take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
@@ -114,7 +111,7 @@ bool Link::next_content(Content& content) noexcept {
     return true;
   }
   for (std::size_t i = 0; i < queues_.size(); ++i, turn_ = (turn_ + 1) % queues_.size()) {
-    LaneQueue& queue = *queues_[turn_];
+    LaneQueue& queue = queues_[turn_];
     const std::uint64_t works = queue.size();
     if (works == 0) continue;
     LaneQueue::Work& work = queue.at(0);
@@ -150,28 +147,26 @@ bool Link::next_content(Content& content) noexcept {
 
 void Link::send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexcept {
   const Content& content = frame.content;
-  const Header header{remote_number,          0,
-                      frame.sequence,         receiver_.expected(),
-                      content.place,          content.bytes,
-                      content.kind,           content.type,
-                      pack_order(frame.order)};
   to.payload = {content.source, content.bytes};
   to.lane = content.lane;
-  encode(to.head, envelope, to.lane, header, to.payload, owner_.key_);
-  owner_.station_->sent();
-  receiver_.acknowledged(false);
-  sent_at_ = now;
+  send(to,
+       {remote_number, 0, frame.sequence, receiver_.expected(), content.place, content.bytes, content.kind,
+        content.type, pack_order(frame.order)},
+       now);
 }
 
 void Link::send_ack(Outgoing& to, Nanoseconds now) noexcept {
-  const std::size_t bytes = receiver_.describe(to.own);
-  const Header header{
-      remote_number, 0, 0, receiver_.expected(), 0, 0, 0, FrameType::Ack, pack_order(receiver_.newest())};
-  to.payload = std::span(to.own).first(bytes);
+  to.payload = std::span(to.own).first(receiver_.describe(to.own));
   to.lane = 0;
+  send(to,
+       {remote_number, 0, 0, receiver_.expected(), 0, 0, 0, FrameType::Ack, pack_order(receiver_.newest())},
+       now);
+}
+
+void Link::send(Outgoing& to, const Header& header, Nanoseconds now) noexcept {
   encode(to.head, envelope, to.lane, header, to.payload, owner_.key_);
   owner_.station_->sent();
-  receiver_.acknowledged(true);
+  receiver_.acknowledged(header.type == FrameType::Ack);
   sent_at_ = now;
 }
 
@@ -270,7 +265,7 @@ bool Dpdk::wait(std::chrono::microseconds timeout) noexcept {
 }
 
 std::uint64_t Dpdk::completed(int lane, int peer) const noexcept {
-  const auto& to = links_[static_cast<std::size_t>(peer)];
+  const auto& to = links_[peer];
   return to == nullptr ? 0 : to->lane(lane).completed.load(std::memory_order_acquire);
 }
 

@@ -1,7 +1,6 @@
-// The dpdk folder is the transport over a DPDK port. It has three parts: reliability.h, which is tested
-// without a port; frames (frame.h); and a station for each port, which all transports of a process share
-// (station.h). Only the eal*.cpp files use DPDK: they are a plug-in that implements frame_port.h and is
-// loaded at its first use.
+// The dpdk folder is the transport over a DPDK port: reliability.h, which is tested without a port; frames
+// (frame.h); and a station for each port, which all transports of a process share (station.h). Only the
+// eal*.cpp files use DPDK: they are a plug-in behind frame_port.h, loaded at its first use.
 //
 // For each peer the transport has a Link, which makes the frames to and from that peer reliable. The threads
 // of the lanes queue writes and signals; the holder of the station cuts them into frames. Frames are taken
@@ -22,8 +21,7 @@
 
 namespace edgewire::transport::dpdk {
 
-/// The queue of what one lane has to send to one peer. The lane's thread fills it, and the holder of the
-/// station empties it.
+/// The queue of a lane for a peer. The lane's thread fills it, and the holder of the station empties it.
 class LaneQueue {
  public:
   struct Work {
@@ -61,16 +59,20 @@ class LaneQueue {
 
 class Dpdk;
 
-/// The traffic between this process and one peer.
-class Link final : public Flow {
+/// The traffic between this process and one peer: a flow of the station, whose holder calls take() and
+/// step().
+class Link {
  public:
   Link(Dpdk& owner, int peer, int lanes);
 
-  std::uint64_t key() const noexcept override;
+  /// Returns the key of the checks.
+  std::uint64_t key() const noexcept;
+  /// Takes an intact frame. Returns true if it keeps the frame until Station::release().
   bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
-            Nanoseconds now) noexcept override;
-  void step(Nanoseconds now) noexcept override;
-  LaneQueue& lane(int lane) noexcept { return *queues_[static_cast<std::size_t>(lane)]; }
+            Nanoseconds now) noexcept;
+  /// Sends, by Station::send(), what should leave now.
+  void step(Nanoseconds now) noexcept;
+  LaneQueue& lane(int lane) noexcept { return queues_[lane]; }
   bool has_work() noexcept;
 
   const int peer;
@@ -94,13 +96,14 @@ class Link final : public Flow {
   bool next_content(Content& content) noexcept;
   void send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexcept;
   void send_ack(Outgoing& to, Nanoseconds now) noexcept;
+  void send(Outgoing& to, const Header& header, Nanoseconds now) noexcept;
   bool ack_is_due(Nanoseconds now) const noexcept;
   void look_for_silence(Nanoseconds now) noexcept;
 
   Dpdk& owner_;
-  std::vector<std::unique_ptr<LaneQueue>> queues_;  ///< queues by lane
-  std::vector<std::size_t> cut_;                    ///< bytes of the first work that were sent, by lane
-  std::size_t turn_ = 0;                            ///< the lane that sends next
+  std::vector<LaneQueue> queues_;  ///< queues by lane
+  std::vector<std::size_t> cut_;   ///< bytes of the first work that were sent, by lane
+  std::size_t turn_ = 0;           ///< the lane that sends next
   Sender sender_;
   Receiver receiver_;
   bool greeting_ = false, greeting_arrived_ = false, news_ = false;
@@ -110,8 +113,7 @@ class Link final : public Flow {
 
 class Dpdk final : public NetworkBackend {
  public:
-  /// Opens the transport. `station`: the station to send and receive by, for tests; null: that of the port
-  /// which the settings name.
+  /// Opens the transport. `station`: to send and receive by, for tests; null: that of the settings' port.
   explicit Dpdk(const Settings& settings, std::shared_ptr<Station> station = nullptr);
   /// Sends what is queued and says goodbye, and waits a bounded time for the peers.
   ~Dpdk() override;
@@ -133,7 +135,7 @@ class Dpdk final : public NetworkBackend {
 
  private:
   friend class Link;
-  Link& link(int peer) const noexcept { return *links_[static_cast<std::size_t>(peer)]; }
+  Link& link(int peer) const noexcept { return *links_[peer]; }
   void fail(int peer, const std::string& message) noexcept;
   void greet();
   void set_payload(std::uint32_t mtu) noexcept;

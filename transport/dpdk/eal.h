@@ -27,7 +27,6 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes);
 /// Returns the first thing that DPDK has complained of since the last call; empty when it has not.
 std::string take_complaint();
 
-// eal_queues.cpp
 /// Returns how many queues, each way, a port gets: one for each lane where it has so many.
 std::uint16_t queues_for(const rte_eth_dev_info& info, int lanes);
 /// Asks for RSS in `wanted` where it can spread our frames over the queues; false when it cannot.

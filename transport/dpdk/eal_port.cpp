@@ -22,7 +22,6 @@
 #include "options/jobs.h"
 #include "transport/dpdk/eal.h"
 #include "transport/dpdk/frame_port.h"
-#include "transport/dpdk/interface.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -118,8 +117,8 @@ class EalPort final : public FramePort {
   }
 
   void forget(std::span<std::byte> memory) noexcept override {
-    const auto known = std::find_if(in_place_.begin(), in_place_.end(),
-                                    [&](const auto& one) { return one.data() == memory.data(); });
+    const auto known =
+        std::ranges::find_if(in_place_, [&](const auto& one) { return one.data() == memory.data(); });
     if (known == in_place_.end()) return;
     for (std::uint16_t queue = 0; queue < queues_; ++queue) rte_eth_tx_done_cleanup(id_, queue, 0);
     rte_dev_dma_unmap(device_, memory.data(), reinterpret_cast<std::uintptr_t>(memory.data()), memory.size());
@@ -227,7 +226,6 @@ class EalPort final : public FramePort {
     check(rte_eth_dev_info_get(id_, &info), name, "tell what it is");
     device_ = info.device;
     is_card_ = is_pci(port);
-    facts_.driver = info.driver_name;
     rte_eth_conf wanted{};
     if (is_card_) wanted.rxmode.mtu = card_mtu(port);
     many_segments_ = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
@@ -323,7 +321,7 @@ class EalPort final : public FramePort {
 
   bool lies_in_place(std::span<const std::byte> payload) const noexcept {
     if (!is_card_) return true;
-    return std::any_of(in_place_.begin(), in_place_.end(), [&](const auto& memory) {
+    return std::ranges::any_of(in_place_, [&](const auto& memory) {
       return payload.data() >= memory.data() &&
              payload.data() + payload.size() <= memory.data() + memory.size();
     });

@@ -116,8 +116,7 @@ inline Header header_of(std::span<const std::byte> body) noexcept {
   return header;
 }
 
-/// Returns false when the frame was cut short or changed on its way, or does not come from this run. Else
-/// `payload` is in it.
+/// Returns false when the frame was cut short, changed, or is not of this run. Else `payload` is in it.
 bool is_intact(std::span<const std::byte> body, const Header& header, std::uint64_t key,
                std::span<const std::byte>& payload) noexcept;
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -10,6 +14,7 @@
 
 #include "options/option.h"
 #include "transport/dpdk/frame.h"
+#include "transport/file_descriptor.h"
 #include "transport/transport.h"
 
 namespace edgewire::transport::dpdk {
@@ -32,20 +37,17 @@ struct PortFacts {
   std::uint64_t bits_per_s = 0;  ///< rate of the link; 0: unknown
   std::uint32_t buffers = 0;     ///< number of incoming frames that may be kept at a time
   bool sends_in_place = false;   ///< whether payload leaves from where it lies; else it is copied once
-  std::string driver;
-  std::string queues;       ///< number of queues, and what spreads incoming frames over them
-  bool checks_udp = false;  ///< whether the port fills in UDP checksums
+  std::string queues;            ///< number of queues, and what spreads incoming frames over them
+  bool checks_udp = false;       ///< whether the port fills in UDP checksums
 };
 
 /// A port that sends and receives Ethernet frames. One thread at a time uses it; it never blocks, allocates
-/// or throws once it is open. This is the interface of the plug-in that holds all of DPDK, and of what the
-/// tests put in its place.
+/// or throws once it is open. The plug-in that holds all of DPDK implements it, and tests do.
 class FramePort {
  public:
   virtual ~FramePort() = default;
   virtual const PortFacts& facts() const noexcept = 0;
-  /// Remembers memory that payload will come from, in whole pages. The caller keeps it until it is forgotten,
-  /// or the port is gone.
+  /// Remembers memory, in whole pages, that payload will come from. The caller keeps it until forget().
   virtual void remember(std::span<std::byte> memory) = 0;
   virtual void forget(std::span<std::byte> memory) noexcept = 0;
   /// Receives frames, at most frames.size(). Returns how many have come in.
@@ -77,6 +79,15 @@ inline std::string argument(const std::string& port, const std::string& name) {
   return port.substr(begin, port.find(',', begin) - begin);
 }
 
+/// Asks ioctl(`question`), as netdevice(7) lists them. Returns false without such an interface or answer.
+inline bool ask_interface(const std::string& name, unsigned long question, ifreq& answer) noexcept {
+  answer = {};
+  if (name.empty() || name.size() >= sizeof answer.ifr_name) return false;
+  name.copy(answer.ifr_name, name.size());
+  const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return socket && ioctl(socket.get(), question, &answer) == 0;
+}
+
 /// Returns how many bytes of huge pages of the system's usual size are free. The plug-in asks, too.
 inline std::uint64_t free_huge_bytes() {
   std::ifstream file("/proc/meminfo");
@@ -88,17 +99,12 @@ inline std::uint64_t free_huge_bytes() {
   return pages * kilobytes * 1024;
 }
 
-/// The one function of the plug-in. If it returns null, `trouble` says why. Both sides must have been built
-/// together: `version`.
+/// The one function of the plug-in. If it returns null, `trouble` says why. Both sides are of one `version`.
 using OpenPort = FramePort* (*)(const PortOptions& options, const char* version, std::string& trouble);
 inline constexpr char kOpenPort[] = "edgewire_dpdk_open_port";
 inline constexpr char kPluginName[] = "libedgewire-dpdk.so";
 
-/// Returns the plug-in's function. Throws Error that says what is missing.
-OpenPort load_plugin();
-
-/// Returns why no port can be opened by this process, and the remedy; empty when one might. It starts
-/// nothing.
+/// Returns why no port can be opened by this process, and the remedy; empty when one might. Starts nothing.
 std::string trouble_with_plugin();
 
 /// Returns what an operator should know of a machine where ports might be opened: cards and huge pages.

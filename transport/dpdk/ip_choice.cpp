@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <linux/filter.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <bit>
 #include <charconv>
@@ -12,7 +11,6 @@
 #include "base/error.h"
 #include "options/jobs.h"
 #include "transport/dpdk/frame_port.h"
-#include "transport/dpdk/interface.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -77,10 +75,6 @@ IpChoice ip_choice(const std::string& text, const std::string& port) {
   if (parsed.ec != std::errc() || parsed.ptr != end || choice.prefix < 0 || choice.prefix > 32)
     throw refuse();
   return choice;
-}
-
-std::string to_text(const IpAddress& address) {
-  return fmt::format("{}.{}.{}.{}", address[0], address[1], address[2], address[3]);
 }
 
 FileDescriptor quiet_kernel(const IpAddress& address) noexcept {

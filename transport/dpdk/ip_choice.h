@@ -19,13 +19,9 @@ struct IpChoice {
   bool is_beyond(const IpAddress& other) const noexcept;
 };
 
-/// Makes the choice from `ADDRESS[/PREFIX][@GATEWAY]`, as 10.0.0.1/24@52:54:00:12:34:56, or from
-/// `auto[@GATEWAY]`, which takes what the interface of the virtual device `port` has. If the text is empty,
-/// the choice is not used. Throws UsageError, Error.
+/// Makes the choice from `ADDRESS[/PREFIX][@GATEWAY]`, as 10.0.0.1/24@52:54:00:12:34:56, or `auto[@GATEWAY]`:
+/// what the interface of the virtual device `port` has. An empty text is not used. Throws UsageError, Error.
 IpChoice ip_choice(const std::string& text, const std::string& port);
-
-/// Returns a text as "10.0.0.1".
-std::string to_text(const IpAddress& address);
 
 /// Makes a kernel quiet: while the result is open, a kernel that sees the port's frames, too, drops them and
 /// does not answer each with "port unreachable". Returns none where the kernel does not have this address.

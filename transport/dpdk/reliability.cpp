@@ -53,11 +53,9 @@ void Sender::arrive(Frame& frame, bool newest_is_known) noexcept {
   ++arrivals_;
   if (!frame.lost) --under_way_;
   frame.lost = false;
-  // An acknowledgement does not tell of each frame which of several sendings has arrived (Karn and Partridge,
-  // 1987)...
+  // An acknowledgement does not tell which of several sendings has arrived (Karn and Partridge, 1987)...
   if (frame.times == 1) newest_sent_at_ = std::max(newest_sent_at_, frame.sent_at);
-  // But nothing as new as the last sending has arrived: it was an earlier one, which was only late (RFC 3522,
-  // Eifel).
+  // But nothing as new as the last sending has arrived: it was an earlier, late one (RFC 3522, Eifel).
   else if (newest_is_known && newest_arrived_ < frame.order && newest_arrived_ > frame.order_before)
     overtaken_ = std::clamp(newest_arrived_ - frame.order_before + 1, overtaken_, kMostOvertaken);
 }

@@ -58,8 +58,7 @@ class Sender {
 
   /// Takes an acknowledgement: all frames before `ack` have arrived, and frame ack + 1 + i where bit i of
   /// `bits` is set; `newest` is the order (modulo 2^24) of the newest sending that has arrived, or kUnknown.
-  /// Calls done(content) for frames that are done, in order. Returns false when it makes no sense, or is
-  /// older than one that came before.
+  /// Calls done(content) in order for frames that are done. Returns false when it makes no sense or is older.
   template <class Done>
   bool acknowledge(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits, Nanoseconds now,
                    const Done& done) noexcept {
@@ -130,8 +129,7 @@ class Sender {
   Nanoseconds timer_start_ = 0;  ///< time of the last time that something arrived, or the timer ended
 };
 
-/// The receiving end of one direction: gives frames in order, each once, and holds what has come too early.
-/// One thread at a time uses it.
+/// The receiving end: gives frames in order, each once, and holds early ones. One thread at a time uses it.
 class Receiver {
  public:
   enum class Verdict { InOrder, Held, Duplicate, Outside };
@@ -192,8 +190,7 @@ class Receiver {
   }
   /// Returns the newest order that has come in.
   std::uint32_t newest() const noexcept { return newest_; }
-  /// Describes in `bits` what an acknowledgement says besides expected() and newest(). Returns the number of
-  /// bytes of `bits`.
+  /// Describes in `bits` what has arrived besides expected() and newest(). Returns the number of its bytes.
   std::size_t describe(std::array<std::byte, kAckBytes>& bits) const noexcept;
   /// Notes that an acknowledgement was sent, with its bits or without.
   void acknowledged(bool with_bits) noexcept {
@@ -229,8 +226,7 @@ class Pacer {
     }
     return bytes_ > 0;
   }
-  /// Notes that a frame of this many bytes, all headers included, was sent. It may be longer than what was
-  /// left.
+  /// Notes that a frame of so many bytes with all headers was sent. It may be longer than what was left.
   void take(std::uint64_t wire_bytes) noexcept {
     if (bytes_per_ns_ != 0) bytes_ -= static_cast<double>(wire_bytes);
   }

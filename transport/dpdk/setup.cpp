@@ -16,8 +16,7 @@ namespace {
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 const std::string kSealUse = "edgewire dpdk offer";
 
-/// The facts that the other processes must know of this one. Then comes, for each process, the number of its
-/// flow here.
+/// The facts that others must know of this process. Then comes the number of each process's flow here.
 struct Offer {
   char magic[8] = {'E', 'W', 'D', 'P', 'D', 'K', '0', '2'};
   std::int32_t rank = -1;
@@ -42,7 +41,7 @@ Dpdk::Dpdk(const Settings& settings, std::shared_ptr<Station> station)
     : NetworkBackend(settings),
       station_(std::move(station)),
       key_(key_from(settings.secret)),
-      links_(static_cast<std::size_t>(settings.size)),
+      links_(settings.size),
       own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
   if (station_ == nullptr && settings.dpdk.port.empty())
     throw UsageError(fmt::format(
@@ -95,7 +94,7 @@ std::span<std::byte> Dpdk::expose(std::size_t bytes, std::span<const Part> parts
     if (settings_.leaves_out(peer)) continue;
     auto made = std::make_unique<Link>(*this, peer, settings_.lanes);
     made->number = station_->add(*made);
-    links_[static_cast<std::size_t>(peer)] = std::move(made);
+    links_[peer] = std::move(made);
   }
   return region_;
 }
@@ -138,8 +137,7 @@ void Dpdk::connect(std::span<const std::string> blobs) {
     if ((offer.udp != 0) != own_ip_.used)
       throw refuse(fmt::format("one of the two processes has {}, the other one has not", opt::dpdk_udp));
     link->envelope = envelope_to(offer.mac, offer.ip);
-    std::memcpy(&link->remote_number,
-                text.data() + sizeof offer + static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t),
+    std::memcpy(&link->remote_number, text.data() + sizeof offer + settings_.rank * sizeof(std::uint32_t),
                 sizeof link->remote_number);
     mtu = std::min(mtu, offer.mtu);
   }
@@ -159,7 +157,7 @@ Envelope Dpdk::envelope_to(const MacAddress& mac, const IpAddress& ip) const noe
 void Dpdk::greet() {
   const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
   const auto missing = [&] {
-    return std::find_if(links_.begin(), links_.end(), [](const auto& link) {
+    return std::ranges::find_if(links_, [](const auto& link) {
       return link != nullptr && !link->greeted.load(std::memory_order_acquire);
     });
   };
@@ -191,7 +189,7 @@ Dpdk::~Dpdk() {
       link->leaving.store(true, std::memory_order_release);
     }
     const auto deadline = Clock::now() + kGoodbyeLimit;
-    while (poll() && Clock::now() < deadline && std::any_of(links_.begin(), links_.end(), pending))
+    while (poll() && Clock::now() < deadline && std::ranges::any_of(links_, pending))
       wait(std::chrono::milliseconds(1));
   }
   for (const auto& link : links_) {

@@ -1,27 +1,100 @@
-#include "transport/dpdk/station.h"
-
+#include <dlfcn.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 
 #include "base/error.h"
 #include "topology/placement.h"
+#include "transport/dpdk/dpdk.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
 
-/// The bits of a flow's number that are its place in the table. The others tell flows apart that had the same
-/// place.
+/// The bits of a flow's number that are its place in the table. The others tell its successive flows apart.
 constexpr std::uint32_t kPlaceBits = 12;
 constexpr Nanoseconds kOthersAreAtIt = 200'000;
 constexpr Nanoseconds kShortestRest = 20'000, kLongestRest = 200'000;
 constexpr std::uint64_t kPreambleAndGap = 8 + 4 + 12;
 
+constexpr std::uint64_t kRawSockets = 1ULL << 13;  ///< bit of CAP_NET_RAW, capabilities(7)
+
+std::uint64_t capabilities() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("CapEff:")) return std::stoull(line.substr(7), nullptr, 16);
+  return 0;
+}
+
+/// Returns whether this user may open a group of devices that are bound to vfio-pci.
+bool may_use_a_card() {
+  std::error_code error;
+  for (const auto& group : std::filesystem::directory_iterator("/dev/vfio", error))
+    if (group.path().filename() != "vfio" && access(group.path().c_str(), R_OK | W_OK) == 0) return true;
+  return false;
+}
+
+/// Returns the plug-in's function. Throws Error that says what is missing.
+OpenPort load_plugin() {
+  static void* const handle = dlopen(kPluginName, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const said = dlerror();
+    const std::string cause = said == nullptr ? "" : said;
+    if (cause.find("librte_") != cause.npos)
+      throw Error(fmt::format("DPDK 22.11 is not installed (apt-get install dpdk): {}", cause));
+    throw Error(fmt::format("{} is not where the program looks for it: {}", kPluginName, cause));
+  }
+  const auto found = reinterpret_cast<OpenPort>(dlsym(handle, kOpenPort));
+  if (found == nullptr) throw Error(fmt::format("{} has no function {}", kPluginName, kOpenPort));
+  return found;
+}
+
+/// Gives the thread a higher priority than workers of real-time priority, so that it gets its turn.
+void outrank_workers() noexcept {
+  sched_param parameter{};
+  const int policy = sched_getscheduler(0);
+  if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &parameter) != 0) return;
+  parameter.sched_priority = std::min(parameter.sched_priority + 1, sched_get_priority_max(policy));
+  sched_setscheduler(0, policy, &parameter);
+}
+
 }  // namespace
+
+std::string trouble_with_plugin() {
+  try {
+    load_plugin();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  if ((capabilities() & kRawSockets) == 0 && !may_use_a_card())
+    return "no permission: virtual devices need root or CAP_NET_RAW, cards a group in /dev/vfio that this "
+           "user may open "
+           "(dpdk-devbind.py -b vfio-pci ADDRESS; chown USER /dev/vfio/GROUP)";
+  return {};
+}
+
+std::string ports_here() {
+  std::size_t cards = 0;
+  for (const char* driver : {"vfio-pci", "uio_pci_generic", "igb_uio"}) {
+    std::error_code error;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(fmt::format("/sys/bus/pci/drivers/{}", driver), error))
+      if (entry.path().filename().string().find(':') != std::string::npos) ++cards;
+  }
+  const std::uint64_t huge_bytes = free_huge_bytes();
+  return fmt::format("{}; {}",
+                     cards > 0 ? fmt::format("{} devices are bound for DPDK", cards)
+                               : "no card is bound for DPDK (dpdk-devbind.py -b vfio-pci ADDRESS)",
+                     huge_bytes > 0
+                         ? fmt::format("{} MiB of huge pages are free", huge_bytes >> 20)
+                         : "no huge pages are free (cards need them: dpdk-hugepages.py --setup 512M)");
+}
 
 std::shared_ptr<Station> Station::at(const DpdkChoice& choice, int lanes) {
   static std::mutex mutex;
@@ -47,13 +120,13 @@ Station::Station(std::unique_ptr<FramePort> port, bool udp, std::uint64_t bits_p
 
 Station::~Station() { thread_ = {}; }
 
-std::uint32_t Station::add(Flow& flow) {
+std::uint32_t Station::add(Link& link) {
   const std::scoped_lock lock(thread_mutex_, busy_);
   std::size_t place = 0;
-  while (place < places_.size() && places_[place].flow != nullptr) ++place;
+  while (place < places_.size() && places_[place].link != nullptr) ++place;
   if (place >> kPlaceBits != 0) throw Error("too many connections over one port");
   if (place == places_.size()) places_.push_back({nullptr, std::random_device{}()});
-  places_[place].flow = &flow;
+  places_[place].link = &link;
   ++places_[place].generation;
   if (++flows_ == 1) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   return places_[place].generation << kPlaceBits | static_cast<std::uint32_t>(place);
@@ -63,7 +136,7 @@ void Station::remove(std::uint32_t number) noexcept {
   const std::scoped_lock lock(thread_mutex_);
   {
     const std::scoped_lock hold(busy_);
-    places_[number & ((1U << kPlaceBits) - 1)].flow = nullptr;
+    places_[number & ((1U << kPlaceBits) - 1)].link = nullptr;
     flush();
     queued_ = 0;  // frames that are lost here are sent again
   }
@@ -118,7 +191,7 @@ void Station::turn() noexcept {
   if (++turns_ % kTurnsALook == 0) missed_.store(port_->missed(), std::memory_order_relaxed);
   flush();
   for (std::size_t i = 0; i < places_.size(); ++i)
-    if (Flow* flow = places_[(first_place_ + i) % places_.size()].flow; flow != nullptr) flow->step(now);
+    if (Link* link = places_[(first_place_ + i) % places_.size()].link; link != nullptr) link->step(now);
   ++first_place_;
   flush();
 }
@@ -131,18 +204,18 @@ void Station::take(const Incoming& frame, Nanoseconds now) noexcept {
   } else {
     const Header header = header_of(body(frame));
     const std::uint32_t place = header.flow & ((1U << kPlaceBits) - 1);
-    Flow* const flow =
+    Link* const link =
         place < places_.size() && (places_[place].generation << kPlaceBits | place) == header.flow
-            ? places_[place].flow
+            ? places_[place].link
             : nullptr;
     std::span<const std::byte> payload;
-    if (flow == nullptr) {
+    if (link == nullptr) {
       strays_.foreign.fetch_add(1, std::memory_order_relaxed);
-    } else if (!is_intact(body(frame), header, flow->key(), payload)) {
+    } else if (!is_intact(body(frame), header, link->key(), payload)) {
       strays_.corrupt.fetch_add(1, std::memory_order_relaxed);
     } else {
       ++kept_;
-      if (flow->take(frame, header, payload, now)) return;
+      if (link->take(frame, header, payload, now)) return;
       --kept_;
     }
   }
@@ -165,31 +238,15 @@ void Station::flush() noexcept {
   if (queued_ == 0) return;
   moved_ = true;
   const std::size_t taken = port_->send(std::span(outgoing_).first(queued_));
-  if (taken < queued_) {
-    // Spans into `own` must follow their frames.
-    for (std::size_t i = taken; i < queued_; ++i) {
-      Outgoing& to = outgoing_[i - taken];
-      const bool owns = outgoing_[i].payload.data() == outgoing_[i].own.data();
-      to = outgoing_[i];
-      if (owns) to.payload = std::span(to.own).first(to.payload.size());
-    }
+  // Spans into `own` must follow their frames.
+  for (std::size_t i = taken; i < queued_; ++i) {
+    Outgoing& to = outgoing_[i - taken];
+    const bool owns = outgoing_[i].payload.data() == outgoing_[i].own.data();
+    to = outgoing_[i];
+    if (owns) to.payload = std::span(to.own).first(to.payload.size());
   }
   queued_ -= taken;
 }
-
-namespace {
-
-/// Gives the thread a higher priority where workers have real-time priorities. It needs this to get its turn
-/// when it wakes up.
-void outrank_workers() noexcept {
-  sched_param parameter{};
-  const int policy = sched_getscheduler(0);
-  if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &parameter) != 0) return;
-  parameter.sched_priority = std::min(parameter.sched_priority + 1, sched_get_priority_max(policy));
-  sched_setscheduler(0, policy, &parameter);
-}
-
-}  // namespace
 
 /// Runs the station's own thread.
 void Station::run(const std::stop_token& stop) noexcept {
@@ -199,8 +256,7 @@ void Station::run(const std::stop_token& stop) noexcept {
     return;
   }
   outrank_workers();
-  // The thread shares a core with workers: it works while nobody else does, and rests longer the longer
-  // nothing happens.
+  // The thread shares a core: it works while no worker does, and rests longer the longer nothing happens.
   Nanoseconds rest = kShortestRest;
   while (!stop.stop_requested()) {
     if (now_ns() - last_progress_.load(std::memory_order_relaxed) > kOthersAreAtIt)

@@ -14,21 +14,7 @@
 
 namespace edgewire::transport::dpdk {
 
-class Station;
-
-/// The traffic between this process and one other process. Only the holder of the station calls it.
-class Flow {
- public:
-  virtual ~Flow() = default;
-  /// Returns the key of its checks.
-  virtual std::uint64_t key() const noexcept = 0;
-  /// Takes an intact frame for this flow. Returns true if the frame is kept; Station::release() gives it back
-  /// later.
-  virtual bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
-                    Nanoseconds now) noexcept = 0;
-  /// Sends, by Station::send(), what should leave now.
-  virtual void step(Nanoseconds now) noexcept = 0;
-};
+class Link;
 
 /// Frames that did not count, of all flows of a station.
 struct Strays {
@@ -36,8 +22,7 @@ struct Strays {
 };
 
 /// An open port, shared by all transports of this process that name it. A thread that wants progress makes it
-/// for all of them. A thread of the station does so when no other thread does. The port stays open until the
-/// process ends.
+/// for all of them; a thread of the station does otherwise. The port stays open until the process ends.
 class Station {
  public:
   /// Returns the station for this port. Throws Error, UsageError.
@@ -56,14 +41,13 @@ class Station {
 
   // ---- by any thread -------------------------------------------------------------------------------
   /// Adds a flow and returns its number, which peers put into their frames.
-  std::uint32_t add(Flow& flow);
+  std::uint32_t add(Link& link);
   void remove(std::uint32_t number) noexcept;
   void remember(std::span<std::byte> memory);
   void forget(std::span<std::byte> memory) noexcept;
   /// Gives back what a flow that was removed has held.
   void release_all(Receiver& receiver) noexcept;
-  /// Receives and sends, unless another thread does so. In any case, the request is served soon. Returns true
-  /// when something moved.
+  /// Receives and sends, or has another thread do it that is at it. Returns true when something moved.
   bool progress() noexcept;
   const Strays& strays() const noexcept { return strays_; }
   std::uint64_t received_by(std::size_t queue) const noexcept { return port_->received_by(queue); }
@@ -104,7 +88,7 @@ class Station {
   std::atomic<Nanoseconds> last_progress_{0};
   // The state that belongs to the holder follows.
   struct Place {
-    Flow* flow = nullptr;
+    Link* link = nullptr;
     std::uint32_t generation = 0;
   };
   std::vector<Place> places_;

@@ -147,14 +147,13 @@ void Verbs::connect(std::span<const std::string> blobs) {
   std::vector<Call> calls;
   for (const auto& link : links_) {
     if (link == nullptr) continue;
-    const std::string& text = offers[static_cast<std::size_t>(link->peer)];
+    const std::string& text = offers[link->peer];
     const auto offer = value_at<Offer>(text, 0);
     const auto rail = rail_offer(text, link->rail);
     const std::size_t mine = index(link->lane, settings_.rank);
     link->remote_region = offer.region;
-    link->region_key =
-        value_at<std::uint32_t>(text, sizeof offer + link->rail * rail_bytes + sizeof rail +
-                                          static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t));
+    link->region_key = value_at<std::uint32_t>(
+        text, sizeof offer + link->rail * rail_bytes + sizeof rail + settings_.rank * sizeof(std::uint32_t));
     link->remote_counts = offer.arrivals + mine * sizeof(Arrivals) + offsetof(Arrivals, counts);
     link->counts_key = rail.arrivals_key;
     const auto address = value_at<LinkAddress>(text, rails_end + mine * sizeof(LinkAddress));
@@ -226,14 +225,13 @@ Call Verbs::call_of(const Link& link, const LinkAddress& address, const RailOffe
   return call;
 }
 
-/// Exchanges one message with every peer on every lane. After that, both ends are up, and addresses and MTU
-/// fit.
+/// Exchanges one message with every peer on every lane: then both ends are up, and addresses and MTU fit.
 void Verbs::greet() {
   for (const auto& link : links_)
     if (link != nullptr && !greets_second(*link)) post_message(*link, Message::Hello);
   const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
   const auto missing = [&] {
-    return std::find_if(links_.begin(), links_.end(), [](const auto& link) {
+    return std::ranges::find_if(links_, [](const auto& link) {
       return link != nullptr && (!link->greeted.load(std::memory_order_acquire) || link->messages.load() > 0);
     });
   };
@@ -288,7 +286,7 @@ Verbs::~Verbs() {
            (link->reaped.load(std::memory_order_acquire) != link->queued || link->messages.load() > 0);
   };
   const auto deadline = Clock::now() + kGoodbyeLimit;
-  while (poll() && Clock::now() < deadline && std::any_of(links_.begin(), links_.end(), pending))
+  while (poll() && Clock::now() < deadline && std::ranges::any_of(links_, pending))
     wait(std::chrono::milliseconds(1));
 }
 

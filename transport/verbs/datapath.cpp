@@ -24,8 +24,7 @@ const Piece* Verbs::find(const std::byte* source) const noexcept {
   return piece;
 }
 
-/// Returns how many of `bytes` at `source` can travel in one message, and their key. Returns 0 when they are
-/// not registered.
+/// Returns how many of `bytes` at `source` can travel in one message, and their key; 0: none is registered.
 std::size_t Verbs::run_at(const Link& link, const std::byte* source, std::size_t bytes,
                           std::uint32_t& key) const noexcept {
   const Piece* piece = find(source);
@@ -132,12 +131,12 @@ void Verbs::ring_doorbell(int lane) noexcept {
     if (!settings_.leaves_out(peer)) post(link(lane, peer));
 }
 
-/// Handles an error of a post. A broken iWARP connection takes no requests, but its receives end, too, and
-/// tell of it in their turn.
-void Verbs::look_at_post(const Link& link, int error) noexcept {
-  if (error == 0) return;
+/// Gives requests to the card. A broken iWARP connection takes none, and its receives tell of it.
+void Verbs::submit(Link& link, ibv_send_wr& first) noexcept {
+  ibv_send_wr* bad = nullptr;
+  const int error = ibv_post_send(link.qp.get(), &first, &bad);
   const int cause = error == -1 ? errno : std::abs(error);
-  if (device_of(link).is_iwarp && cause == ENOTCONN) return;
+  if (error == 0 || (device_of(link).is_iwarp && cause == ENOTCONN)) return;
   fail(-1, device_of(link).name + " does not take requests: " + std::strerror(cause));
 }
 
@@ -149,10 +148,8 @@ void Verbs::post(Link& link) noexcept {
   // The request completes only when it fails.
   for (std::uint32_t i = 0; i + 1 < link.batched; ++i)
     link.batch[i].wr_id = Ticket::pack(Request::Lane, link.index, 0, 0);
-  ibv_send_wr* bad = nullptr;
-  const int error = ibv_post_send(link.qp.get(), link.batch.data(), &bad);
   link.batched = 0;
-  look_at_post(link, error);
+  submit(link, link.batch[0]);
 }
 
 /// Posts a message of our own, which takes its own places in the queue.
@@ -177,8 +174,7 @@ void Verbs::post_message(Link& link, Message message) noexcept {
     request.sg_list = &source;
     request.num_sge = 1;
   }
-  ibv_send_wr* bad = nullptr;
-  look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
+  submit(link, request);
 }
 
 /// Reads a word from the peer, whose card answers without its process.
@@ -192,8 +188,7 @@ void Verbs::post_look(Link& link) noexcept {
   request.opcode = IBV_WR_RDMA_READ;
   request.send_flags = IBV_SEND_SIGNALED;
   request.wr.rdma = {link.remote_counts, link.counts_key};
-  ibv_send_wr* bad = nullptr;
-  look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
+  submit(link, request);
 }
 
 /// Posts a receive. `place`: the place in Arrivals::messages where a send goes.

@@ -115,8 +115,7 @@ class Search {
     for (int i = 0; i < count; ++i) look_at(list[i]);
   }
 
-  /// Returns the devices that suit equally well, without iWARP cards where there are others: the two cannot
-  /// be mixed.
+  /// Returns the devices that suit equally well, without iWARP cards where there are others: they do not mix.
   std::vector<Device> all() {
     if (best_.empty()) refuse();
     if (!std::ranges::all_of(best_, &Device::is_iwarp))
@@ -135,7 +134,7 @@ class Search {
     const auto processes = known ? settings_.process_nodes : std::vector{node_of_this_thread()};
     const auto cards = topology::share_cards(nodes, processes);
     const auto mine = static_cast<std::size_t>(known ? settings_.process_index : 0);
-    return std::move(best[static_cast<std::size_t>(cards[mine])]);
+    return std::move(best[cards[mine]]);
   }
 
  private:

@@ -38,8 +38,7 @@ class SharedLibrary {
   void* handle_;
 };
 
-/// The functions of libibverbs that this backend calls. What is called per message (post, poll) are inline
-/// functions of the header.
+/// The functions of libibverbs that this backend calls. Those per message (post, poll) are inline functions.
 struct Library {
   SharedLibrary from{"libibverbs.so.1",
                      "libibverbs.so.1 is not installed (apt-get install libibverbs1 ibverbs-providers)"};

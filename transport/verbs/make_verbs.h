@@ -1,8 +1,8 @@
 // The verbs folder is the RDMA backend: writes go through a reliable connection of a network card straight
 // into the peer's registered memory. library.h loads libibverbs, device.* chooses the card, setup.cpp
 // registers memory and makes queue pairs, connect.cpp connects, cm.* connects iWARP cards, datapath.cpp
-// writes and signals, progress.cpp takes completions, failures.cpp puts what went wrong into words, cards.cpp
-// tells other processes what there is. Other folders include this header alone.
+// writes and signals, progress.cpp takes completions and says what went wrong, cards.cpp tells other
+// processes what there is. Other folders include this header alone.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,7 @@ std::unique_ptr<Transport> make_verbs(const Settings& settings);
 /// Returns all RDMA devices with an active port and an address: "rxe0 port 1: RoCE v2, siw0 port 1: iWARP".
 std::string verbs_devices_here();
 
-/// Returns why no RDMA device can be used here, and the remedy; empty when one can. It tries to open one and
-/// to register memory with it.
+/// Returns why no RDMA device opens and registers memory here, and the remedy; empty when one does.
 std::string trouble_with_verbs();
 
 /// Returns at least one card; see offer_cards(). Throws Error that says why there is none.

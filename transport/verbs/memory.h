@@ -1,5 +1,4 @@
-// This file says how memory is registered with a card. It includes no header of the library, so that the
-// choice is tested anywhere.
+// This file says how memory is registered. It includes no header of the library, so that tests run anywhere.
 #pragma once
 
 #include <string_view>
@@ -7,9 +6,8 @@
 
 namespace edgewire::transport::verbs {
 
-/// The ways to register memory. Pinned pages stay where they are while the card may reach them. With
-/// on-demand paging the card asks for pages when it meets them: slower at first touch, but nothing counts
-/// against `ulimit -l`.
+/// The ways to register memory. Pinned pages stay where they are. With on-demand paging the card asks for
+/// pages when it meets them: slower at first touch, but nothing counts against `ulimit -l`.
 enum class Registration { pinned, on_demand };
 
 /// Returns the ways to register memory that are to be tried, in order, for what VerbsChoice::memory wants and

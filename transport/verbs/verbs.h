@@ -10,8 +10,7 @@
 // its cards want the sink to be open to all peers.
 //
 // iWARP has no immediates. There a signal is a send that carries kind and count, and takes the same receive.
-// It, too, is delivered after all earlier writes have been placed (RFC 5040, 5.5). The connection manager
-// (cm.h) makes these connections.
+// It, too, comes after all earlier writes (RFC 5040, 5.5). cm.h makes these connections.
 //
 // Every immediate takes one of the receives that the peer has posted. There are kReceives of them: kCredits
 // for signals; 2 for credit messages; one for goodbye; and some for hello. Each credit message returns
@@ -163,8 +162,7 @@ struct Link {
   bool looks = false;          ///< whether a read is under way
 };
 
-/// Registered memory that writes may come from. It is part of a list that only grows, so that it can be
-/// searched at any time.
+/// Registered memory that writes may come from, in a list that only grows: it can be searched at any time.
 struct Piece {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
@@ -212,8 +210,7 @@ class Verbs final : public NetworkBackend {
   // connect.cpp
   void bring_up(Link& link, const LinkAddress& address, const RailOffer& offer);
   Call call_of(const Link& link, const LinkAddress& address, const RailOffer& offer) const;
-  /// Returns whether the other end sends first: at an iWARP connection, the end that called does (RFC 5044,
-  /// 7.1.2).
+  /// Returns whether the other end sends first: with iWARP, the end that called does (RFC 5044, 7.1.2).
   bool greets_second(const Link& link) const noexcept {
     return connector_ != nullptr && link.peer > settings_.rank;
   }
@@ -227,7 +224,7 @@ class Verbs final : public NetworkBackend {
   ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
   bool has_room(const Link& link, std::size_t requests) const noexcept;
   bool transfer(Link& link, ibv_wr_opcode way, std::size_t offset, std::span<const std::byte> here) noexcept;
-  void look_at_post(const Link& link, int error) noexcept;
+  void submit(Link& link, ibv_send_wr& first) noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;
   void post_look(Link& link) noexcept;
@@ -241,8 +238,6 @@ class Verbs final : public NetworkBackend {
   void take_message(Link& link, std::uint32_t immediate, std::uint64_t count) noexcept;
   void watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcept;
   void run(const std::stop_token& stop) noexcept;
-
-  // failures.cpp
   void take_error(const ibv_wc& completion) noexcept;
   void fail(int peer, const std::string& message) noexcept;
   void lose(const Link& link, const std::string& cause) noexcept;
