@@ -34,13 +34,11 @@ BuildSummary generate(const std::string& path, std::uint64_t vertices, std::uint
   OutputFile output(path);
   try {
     Builder builder(vertices, edges, options);
-    parallel_for(
-        options.workers, (items + kItemsPerTask - 1) / kItemsPerTask,
-        [&](int worker, std::uint64_t task) {
-          const std::uint64_t end = std::min(items, (task + 1) * kItemsPerTask);
-          for (std::uint64_t i = task * kItemsPerTask; i < end; ++i) make(worker, i, builder);
-        },
-        "making edges", progress);
+    const std::uint64_t tasks = (items + kItemsPerTask - 1) / kItemsPerTask;
+    parallel_for(options.workers, tasks, "making edges", progress, [&](int worker, std::uint64_t task) {
+      const std::uint64_t end = std::min(items, (task + 1) * kItemsPerTask);
+      for (std::uint64_t i = task * kItemsPerTask; i < end; ++i) make(worker, i, builder);
+    });
     return builder.write(output, {}, flags, progress);
   } catch (const std::bad_alloc&) {
     throw Error(fmt::format("{}: not enough memory for {} vertices and {} edges{}", path, vertices, edges,

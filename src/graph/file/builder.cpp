@@ -342,12 +342,10 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   const WeightFacts weights = close_all();
   {
     std::vector<Scratch> scratch(workers_.size());
-    parallel_for(
-        options_.workers, buckets_.size(),
-        [&](int worker, std::uint64_t bucket) {
-          sort_bucket(bucket, weights.type(), scratch[static_cast<std::size_t>(worker)]);
-        },
-        "sorting edges", progress);
+    parallel_for(options_.workers, buckets_.size(), "sorting edges", progress,
+                 [&](int worker, std::uint64_t bucket) {
+                   sort_bucket(bucket, weights.type(), scratch[static_cast<std::size_t>(worker)]);
+                 });
   }
   bucket_starts_.assign(1, 0);
   for (const Bucket& bucket : buckets_)

@@ -228,15 +228,13 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
     };
     // A worker takes many chunks in a row, so that hardly any bucket gets edges of two workers in turns.
     const std::uint64_t groups = std::min(chunks.size(), kGroups * static_cast<std::size_t>(options.workers));
-    parallel_for(
-        options.workers, groups,
-        [&](int worker, std::uint64_t group) {
-          for (std::uint64_t i = chunks.size() * group / groups; i < chunks.size() * (group + 1) / groups;
-               // Each chunk is freed when its edges have been copied.
-               ++i)
-            take(worker, std::exchange(chunks[i], {}));
-        },
-        "numbering vertices", progress);
+    parallel_for(options.workers, groups, "numbering vertices", progress,
+                 [&](int worker, std::uint64_t group) {
+                   const std::uint64_t end = chunks.size() * (group + 1) / groups;
+                   // Each chunk is freed when its edges have been copied.
+                   for (std::uint64_t i = chunks.size() * group / groups; i < end; ++i)
+                     take(worker, std::exchange(chunks[i], {}));
+                 });
     BuildSummary summary = builder.write(output_, original_ids, 0, progress);
     summary.compacted = compacted;
     return summary;

@@ -127,31 +127,25 @@ template <class T>
 void write_array(const Export& task, OutputFile& file, const T* values, std::uint64_t count,
                  std::uint64_t offset) {
   constexpr std::uint64_t kValues = kWrittenBytes / sizeof(T);
-  parallel_for(
-      task.workers, (count + kValues - 1) / kValues,
-      [&](int, std::uint64_t piece) {
-        const std::uint64_t first = piece * kValues;
-        file.write(values + first, std::min(kValues, count - first) * sizeof(T), offset + first * sizeof(T));
-      },
-      "writing", task.progress);
+  parallel_for(task.workers, (count + kValues - 1) / kValues, "writing", task.progress,
+               [&](int, std::uint64_t piece) {
+                 const std::uint64_t first = piece * kValues, some = std::min(kValues, count - first);
+                 file.write(values + first, some * sizeof(T), offset + first * sizeof(T));
+               });
 }
 
 /// Writes the edges as the graph has them, straight to the file.
 template <class Neighbour>
 void write_out_edges(const Export& task, const RowBlocks& blocks, OutputFile& file, std::uint64_t offset) {
-  parallel_for(
-      task.workers, blocks.count(),
-      [&](int, std::uint64_t block) {
-        std::vector<Neighbour> neighbours;
-        std::uint64_t first = 0;
-        blocks.visit(block, [&](PlainId row, std::uint64_t index) {
-          if (neighbours.empty()) first = index;
-          set(neighbours.emplace_back(), task.graph.targets()[index], task, row, index);
-        });
-        file.write(neighbours.data(), neighbours.size() * sizeof(Neighbour),
-                   offset + first * sizeof(Neighbour));
-      },
-      "writing", task.progress);
+  parallel_for(task.workers, blocks.count(), "writing", task.progress, [&](int, std::uint64_t block) {
+    std::vector<Neighbour> neighbours;
+    std::uint64_t first = 0;
+    blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+      if (neighbours.empty()) first = index;
+      set(neighbours.emplace_back(), task.graph.targets()[index], task, row, index);
+    });
+    file.write(neighbours.data(), neighbours.size() * sizeof(Neighbour), offset + first * sizeof(Neighbour));
+  });
 }
 
 /// Writes the edges by target, and in the order of their sources: offsets and neighbours.
@@ -164,9 +158,8 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
   // last.
   std::vector<std::uint64_t> ends(vertices + 2);
   const auto each_edge = [&](const char* step, const auto& visit) {
-    parallel_for(
-        task.workers, blocks.count(), [&](int, std::uint64_t block) { blocks.visit(block, visit); }, step,
-        task.progress);
+    parallel_for(task.workers, blocks.count(), step, task.progress,
+                 [&](int, std::uint64_t block) { blocks.visit(block, visit); });
   };
   each_edge("counting", [&](PlainId, std::uint64_t index) {
     std::atomic_ref(ends[graph.targets()[index] + std::uint64_t{2}]).fetch_add(1, std::memory_order_relaxed);
@@ -179,13 +172,11 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
     set(neighbours[place], row, task, row, index);
   });
   constexpr std::uint64_t kRows = 1 << 12;
-  parallel_for(
-      task.workers, (vertices + kRows - 1) / kRows,
-      [&](int, std::uint64_t piece) {
-        for (std::uint64_t v = piece * kRows; v < std::min((piece + 1) * kRows, vertices); ++v)
-          std::sort(neighbours.data() + ends[v], neighbours.data() + ends[v + 1]);
-      },
-      "sorting edges", task.progress);
+  const std::uint64_t pieces = (vertices + kRows - 1) / kRows;
+  parallel_for(task.workers, pieces, "sorting edges", task.progress, [&](int, std::uint64_t piece) {
+    for (std::uint64_t v = piece * kRows; v < std::min((piece + 1) * kRows, vertices); ++v)
+      std::sort(neighbours.data() + ends[v], neighbours.data() + ends[v + 1]);
+  });
   write_array(task, file, ends.data(), vertices + 1, offset);
   write_array(task, file, neighbours.data(), neighbours.size(), offset + (vertices + 1) * 8);
 }

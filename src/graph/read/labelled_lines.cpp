@@ -258,17 +258,15 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
     }
   }
   Builder builder(names.size(), edges, conversion.options);
-  parallel_for(
-      conversion.options.workers, chunks.size(),
-      [&](int worker, std::uint64_t index) {
-        const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
-        // Each chunk is freed when its edges are copied.
-        const LabelledEdges chunk = std::exchange(*chunks[index].second, {});
-        builder.add(worker, std::span(chunk.ids),
-                    conversion.options.weighted ? chunk.weights.view() : Weights(),
-                    [&](std::uint32_t name) { return vertex[name]; });
-      },
-      "numbering vertices", conversion.progress);
+  parallel_for(conversion.options.workers, chunks.size(), "numbering vertices", conversion.progress,
+               [&](int worker, std::uint64_t index) {
+                 const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
+                 // Each chunk is freed when its edges are copied.
+                 const LabelledEdges chunk = std::exchange(*chunks[index].second, {});
+                 builder.add(worker, std::span(chunk.ids),
+                             conversion.options.weighted ? chunk.weights.view() : Weights(),
+                             [&](std::uint32_t name) { return vertex[name]; });
+               });
   BuildSummary summary =
       write_labelled(builder, *conversion.output, conversion.wanted.table, names, 0, conversion.progress);
   summary.named = true;

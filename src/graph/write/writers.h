@@ -67,9 +67,8 @@ class TextOutput {
 
 /// Appends the text of blocks 0..count-1 in this order. format(block, text) appends a block to an empty
 /// `text`; the workers call it in parallel. Memory: the text of a block for each worker.
-void append_blocks(TextOutput& output, int workers, std::uint64_t count,
-                   const std::function<void(std::uint64_t block, std::string& text)>& format,
-                   const Progress& progress);
+void append_blocks(TextOutput& output, const Export& task, std::uint64_t count,
+                   const std::function<void(std::uint64_t block, std::string& text)>& format);
 
 /// A graph's edges and the ends of its rows, in the order of the file: each row is its edges and then its
 /// end. They are cut into blocks of bounded size, whatever the lengths of rows.
