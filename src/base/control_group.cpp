@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/usage.h"
 
 namespace edgewire {
 namespace {
@@ -95,15 +96,7 @@ double quota_of_group(const path& group, Version version) {
   return quota > 0 && period > 0 ? quota / period : std::numeric_limits<double>::infinity();
 }
 
-std::uint64_t free_in_machine() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word) {
-    std::uint64_t kibibytes = 0;
-    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
-  }
-  return kUnknown;
-}
+std::uint64_t free_in_machine() { return proc_bytes("/proc/meminfo", "MemAvailable:").value_or(kUnknown); }
 
 /// Returns how many hardware threads the calling thread may run on.
 int allowed_threads() {
