@@ -47,16 +47,9 @@ void read_at(int descriptor, const std::string& path, void* to, std::uint64_t by
 }
 
 std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes) {
-  const int descriptor = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (descriptor < 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
-  try {
-    const std::uint64_t done = read_up_to(descriptor, path, to, bytes, 0);
-    close(descriptor);
-    return done;
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
+  const File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
+  return read_up_to(file.descriptor(), path, to, bytes, 0);
 }
 
 std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder,

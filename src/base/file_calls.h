@@ -1,6 +1,8 @@
 // System calls on files. They go on after a signal, and an error names the file and the byte.
 #pragma once
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -8,9 +10,28 @@
 #include <string>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace edgewire {
+
+/// An owned descriptor.
+class File {
+ public:
+  explicit File(int descriptor = -1) noexcept : descriptor_(descriptor) {}
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
 
 /// Repeats a system call as long as signals interrupt it. Returns its result: below 0, or a null pointer,
 /// with errno set where it fails.

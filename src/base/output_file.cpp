@@ -195,27 +195,20 @@ void OutputFile::link_aside() {
 
 /// Makes the file where those without a name cannot get one: a sandbox refuses it, or the file system.
 void OutputFile::copy_aside() {
-  const int unnamed = descriptor_;
+  const File unnamed(std::exchange(descriptor_, -1));
   struct stat status {};
+  if (fstat(unnamed.descriptor(), &status) != 0) fail(errno);
+  open_aside(status.st_mode & kPermissions);
+  if (descriptor_ < 0) fail(errno);
   std::vector<char> block(kCopyBytes);
-  try {
-    if (fstat(unnamed, &status) != 0) fail(errno);
-    open_aside(status.st_mode & kPermissions);
-    if (descriptor_ < 0) fail(errno);
-    for (std::uint64_t at = 0;;) {
-      const ssize_t bytes =
-          uninterrupted([&] { return pread(unnamed, block.data(), block.size(), static_cast<off_t>(at)); });
-      if (bytes < 0) fail(errno);
-      if (bytes == 0) break;
-      write(block.data(), static_cast<std::uint64_t>(bytes), at);
-      at += static_cast<std::uint64_t>(bytes);
-    }
-  } catch (...) {
-    close(unnamed);
-    if (descriptor_ == unnamed) descriptor_ = -1;
-    throw;
+  for (std::uint64_t at = 0;;) {
+    const ssize_t bytes = uninterrupted(
+        [&] { return pread(unnamed.descriptor(), block.data(), block.size(), static_cast<off_t>(at)); });
+    if (bytes < 0) fail(errno);
+    if (bytes == 0) break;
+    write(block.data(), static_cast<std::uint64_t>(bytes), at);
+    at += static_cast<std::uint64_t>(bytes);
   }
-  close(unnamed);
 }
 
 /// Gets permissions and owner of the file that it replaces, as far as the system lets it.
