@@ -118,10 +118,7 @@ bool is_dimacs(std::string_view text) {
 
 bool is_matrix_market(std::string_view text) {
   constexpr std::string_view kBanner = "%%matrixmarket";
-  return text.size() >= kBanner.size() &&
-         std::equal(kBanner.begin(), kBanner.end(), text.begin(), [](char expected, char found) {
-           return std::tolower(static_cast<unsigned char>(found)) == expected;
-         });
+  return is_one_of(text.substr(0, kBanner.size()), std::span(&kBanner, 1));
 }
 
 /// Returns the first line that is neither blank nor a comment; empty when there is none.
@@ -280,10 +277,7 @@ void refuse_metis(Input& input, Format format) {
 
 std::span<const FormatName> all_formats() { return kFormats; }
 
-const FormatName& name_of(Format format) {
-  return *std::find_if(kFormats.begin(), kFormats.end(),
-                       [&](const FormatName& known) { return known.format == format; });
-}
+const FormatName& name_of(Format format) { return *std::ranges::find(kFormats, format, &FormatName::format); }
 
 std::string ending_of(std::string_view path) {
   std::string name(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
@@ -295,18 +289,16 @@ std::string ending_of(std::string_view path) {
   return dot == name.npos ? "" : name.substr(dot);
 }
 
+bool has_ending(std::string_view endings, std::string_view ending) {
+  return !ending.empty() &&
+         fmt::format(" {} ", endings).find(fmt::format(" {} ", ending)) != std::string::npos;
+}
+
 std::optional<Format> format_of_name(std::string_view path) {
   const std::string ending = ending_of(path);
-  if (ending.empty()) return std::nullopt;
-  for (const FormatName& known : kFormats) {
-    std::string_view endings = known.endings;
-    while (!endings.empty()) {
-      const std::string_view one = endings.substr(0, endings.find(' '));
-      if (one == ending) return known.format;
-      endings.remove_prefix(std::min(one.size() + 1, endings.size()));
-    }
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find_if(
+      kFormats, [&](const FormatName& known) { return has_ending(known.endings, ending); });
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
 }
 
 std::optional<Format> format_of_file(std::string_view path) {

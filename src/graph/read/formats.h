@@ -43,6 +43,8 @@ const FormatName& name_of(Format format);
 /// Returns the ending of a path in small letters, such as ".foo" of "x.tar.gz: x/g.Foo.gz": the one before
 /// .gz, .zst, .xz or .bz2. It is empty where there is none.
 std::string ending_of(std::string_view path);
+/// Returns whether the ending is one of several that spaces separate.
+bool has_ending(std::string_view endings, std::string_view ending);
 /// Returns the format that a name tells, after .gz, .zst, .xz or .bz2 has been taken off; none for other
 /// names.
 std::optional<Format> format_of_name(std::string_view path);

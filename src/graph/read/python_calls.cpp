@@ -48,10 +48,9 @@ constexpr std::array kForeignFormats{
 };
 
 const ForeignFormat* format_with(std::string_view ending) {
-  const auto found = std::ranges::find_if(kForeignFormats, [&](const ForeignFormat& one) {
-    return fmt::format(" {} ", one.endings).find(fmt::format(" {} ", ending)) != std::string::npos;
-  });
-  return ending.empty() || found == kForeignFormats.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(
+      kForeignFormats, [&](const ForeignFormat& one) { return has_ending(one.endings, ending); });
+  return found == kForeignFormats.end() ? nullptr : &*found;
 }
 
 /// Returns the text as a literal of Python.
