@@ -68,13 +68,11 @@ class Bits {
   /// Sets 64 bits, while no other thread sets bits of this word.
   void set_word(std::size_t w, Word bits) noexcept { words_[w] = bits; }
   std::span<const Word> all_words() const noexcept { return words_; }
-  /// Takes away all numbers that share a word of 64 with this one.
-  void clear_word_of(std::uint64_t bit) noexcept {
-    std::atomic_ref(words_[bit / kBits]).store(0, std::memory_order_relaxed);
-  }
+  /// Takes away all numbers that share a word of 64 with one of these.
   template <class Numbers>
   void clear_words_of(const Numbers& numbers) noexcept {
-    for (const auto number : numbers) clear_word_of(number);
+    for (const auto number : numbers)
+      std::atomic_ref(words_[number / kBits]).store(0, std::memory_order_relaxed);
   }
   void clear() noexcept { std::ranges::fill(words_, 0); }
 
