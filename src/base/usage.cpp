@@ -4,7 +4,6 @@
 #include <fstream>
 #include <limits>
 #include <string>
-#include <string_view>
 
 namespace edgewire {
 namespace {

@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/file_calls.h"
-
 namespace edgewire::disk {
 
 File unnamed_file(const std::string& folder) {

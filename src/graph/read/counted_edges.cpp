@@ -6,10 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cctype>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "graph/file/format.h"

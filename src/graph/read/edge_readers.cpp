@@ -4,8 +4,6 @@
 #include <array>
 #include <cstring>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "graph/file/format.h"
 #include "graph/read/edge_lines.h"

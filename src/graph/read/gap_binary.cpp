@@ -8,7 +8,6 @@
 #include <compare>
 #include <cstring>
 #include <numeric>
-#include <vector>
 
 #include "base/control_group.h"
 #include "base/error.h"

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 

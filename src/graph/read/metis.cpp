@@ -4,9 +4,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "graph/file/format.h"

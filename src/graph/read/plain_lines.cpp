@@ -2,9 +2,7 @@
 #include "graph/read/edge_lines.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstddef>
 #include <type_traits>
 
 #include "edgewire/detail/cpu_level.h"

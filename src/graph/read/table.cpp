@@ -1,13 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cctype>
 #include <charconv>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "base/error.h"
 #include "edgewire/convert.h"

@@ -5,8 +5,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "edgewire/convert.h"

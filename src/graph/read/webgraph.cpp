@@ -2,9 +2,7 @@
 
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "graph/file/format.h"

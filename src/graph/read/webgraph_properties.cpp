@@ -1,11 +1,7 @@
 #include "graph/read/webgraph_rows.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 

@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
 #include <unistd.h>
