@@ -142,15 +142,13 @@ void ArrayFileReader::check_front(const std::string& key) {
   if (bytes < sizeof header_) file_.fail(bytes, "the file is cut short");
   std::memcpy(&header_, file_.data(), sizeof header_);
   if (header_.magic != ArrayFileHeader::kMagic) file_.fail(0, "it is not a plan cache");
-  if (header_.version != ArrayFileHeader::kVersion) {
+  if (header_.version != ArrayFileHeader::kVersion)
     file_.fail(offsetof(ArrayFileHeader, version),
                fmt::format("the file has format version {}, but this program has {}", header_.version,
                            ArrayFileHeader::kVersion));
-  }
-  if (header_.file_bytes != bytes) {
+  if (header_.file_bytes != bytes)
     file_.fail(std::min(bytes, header_.file_bytes),
                fmt::format("the file has {} bytes but its header says {}", bytes, header_.file_bytes));
-  }
   const std::uint64_t table = sizeof header_ + round_up(std::min(header_.key_bytes, bytes), 8);
   const std::uint64_t checksums = table + header_.sections * sizeof(ArrayFileSection);
   if (header_.front_bytes > bytes || checksums > header_.front_bytes) file_.fail(0, "the header is damaged");

@@ -148,10 +148,9 @@ std::uint64_t available_memory() { return std::min(free_in_machine(), ControlGro
 
 void require_memory(const std::string& path, std::uint64_t bytes) {
   const std::uint64_t available = available_memory();
-  if (bytes > available) {
+  if (bytes > available)
     throw Error(fmt::format("{}: needs about {} MB of memory, {} MB are available", path, bytes / 1'000'000,
                             available / 1'000'000));
-  }
 }
 
 int within_quota(int cores, double cpu_quota) noexcept {

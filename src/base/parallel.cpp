@@ -51,9 +51,8 @@ void run_workers(int workers, const std::function<void(int)>& work) {
     }
     guarded(0);
   }
-  for (const std::exception_ptr& failure : failures) {
+  for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
-  }
 }
 
 void parallel_for(int workers, std::uint64_t count, const char* step, const Progress& progress,

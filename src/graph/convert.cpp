@@ -155,10 +155,9 @@ Plan plan_for(Input& file, const ConvertOptions& options) {
     plan.wanted.labels = plan.first.names;
     if (plan.first.names) plan.format = plan.first.table || (tables && !first) ? Format::csv : Format::snap;
   }
-  if (!options.vertices.empty() && plan.format != Format::snap) {
+  if (!options.vertices.empty() && plan.format != Format::snap)
     throw UsageError(
         fmt::format("{}: only edge lists (snap) leave vertices without edges out", opt::vertices));
-  }
   if (options.labels && plan.format != Format::snap && plan.format != Format::csv)
     throw UsageError(fmt::format("{}: only edge lists (snap) and tables have names for ids", opt::labels));
   if (plan.wanted.labels && options.keep_ids)
@@ -339,11 +338,10 @@ WriteSummary export_graph(const Graph& graph, const std::string& output, const E
   if (output != "-" && std::filesystem::equivalent(graph.path(), output, ignored))
     throw Error(fmt::format("{}: input and output are the same file", output));
   const bool weights = options.weights && graph.weighted() && has_weights(options.format);
-  if (!weights && (options.format == Format::wel || options.format == Format::wsg)) {
+  if (!weights && (options.format == Format::wel || options.format == Format::wsg))
     throw Error(
         fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
                     graph.weighted() ? fmt::format("{} drops them", opt::no_weights) : "the graph has none"));
-  }
   const Export task = {graph, output, weights, options.names, workers_or_default(options.workers), progress};
   try {
     switch (options.format) {

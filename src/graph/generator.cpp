@@ -52,14 +52,12 @@ BuildOptions build_options(const GenerateOptions& options) {
 }
 
 void check_size(const std::string& path, std::uint64_t vertices, std::uint64_t edges) {
-  if (vertices > kMaxVertices) {
+  if (vertices > kMaxVertices)
     throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", path, vertices,
                             kMaxVertices, kMoreVertices));
-  }
-  if (edges > kMaxEdges / 2) {
+  if (edges > kMaxEdges / 2)
     throw Error(
         fmt::format("{}: {} edges are more than the {} that are supported", path, edges, kMaxEdges / 2));
-  }
 }
 
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {

@@ -77,10 +77,9 @@ std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights) 
 Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options,
                  std::shared_ptr<BlockPool> pool)
     : vertices_(vertices), options_(options), pool_(std::move(pool)) {
-  if (vertices > kMaxVertices) {
+  if (vertices > kMaxVertices)
     throw Error(fmt::format("{} vertices are more than the {} that are supported{}", vertices, kMaxVertices,
                             kMoreVertices));
-  }
   const std::uint64_t wanted = std::clamp<std::uint64_t>(
       std::max(expected_edges / kBucketEdges, vertices / kBucketRows), 1, kMaxBuckets);
   const int vertex_bits = vertices > 1 ? static_cast<int>(std::bit_width(vertices - 1)) : 0;

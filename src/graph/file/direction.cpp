@@ -40,13 +40,12 @@ std::vector<std::uint64_t> original_ids(const Graph& graph) {
 Graph view(Graph graph, Direction direction, const std::string& folder, int workers,
            const Progress& progress) {
   if (direction == Direction::out || graph.symmetric()) return graph;
-  if (graph.labelled()) {
+  if (graph.labelled())
     throw Error(
         fmt::format("{}: a graph with names is only followed along its edges; {}", graph.path(),
                     direction == Direction::both
                         ? options::conversion_with(opt::undirected.said()) + " makes one with edges both ways"
                         : "for the other way convert a file with source and target exchanged"));
-  }
   graph.expect_all_rows();
   const auto output = OutputFile::nameless(folder.empty() ? temporary_folder() : folder);
   BuildOptions options;

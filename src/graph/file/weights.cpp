@@ -116,9 +116,8 @@ bool is_double(std::uint64_t whole) {
 /// end.
 const char* after_string(const char* at, const char* end) {
   const char quote = *at;
-  for (++at; at < end && *at != quote; ++at) {
+  for (++at; at < end && *at != quote; ++at)
     if (*at == '\\') ++at;
-  }
   return at < end ? at + 1 : nullptr;
 }
 

@@ -205,9 +205,8 @@ class XzReader final : public Decoder {
       refuse(step.used,
              fmt::format("needs {} of memory for unpacking, and {}", readable_bytes(lzma_memusage(&stream_)),
                          result == LZMA_MEM_ERROR ? "there is less" : "it may take at most 2 GB"));
-    if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR) {
+    if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR)
       damaged(step.used, result == LZMA_OPTIONS_ERROR ? "unknown options" : "incorrect data check");
-    }
     return step;
   }
 
@@ -370,9 +369,7 @@ std::span<const std::uint8_t> RawBytes::peek(std::size_t least) {
     const int cause = errno;
     buffer_.resize(kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && cause == EINTR) continue;
-    if (got < 0) {
-      throw Error(fmt::format("{}: cannot read: {}", name_, reason(cause)));
-    }
+    if (got < 0) throw Error(fmt::format("{}: cannot read: {}", name_, reason(cause)));
     if (got == 0) break;
   }
   return buffer_;

@@ -205,10 +205,9 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
   } else if (compacted) {
     numbering = Numbering::dense;
   }
-  if (numbering == Numbering::given && max_id >= kMaxVertices) {
+  if (numbering == Numbering::given && max_id >= kMaxVertices)
     throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with {}{}", shape_.name,
                             max_id, kMaxVertices - 1, opt::keep_ids, kMoreVertices));
-  }
   // 0 when max_id is 2^64 - 1; used for Numbering::given alone.
   std::uint64_t vertices = chunks.empty() ? 0 : max_id + 1;
   std::vector<std::uint64_t> original_ids;
@@ -244,10 +243,9 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
   IdSet<Chunk> ids(chunks, max_id, edges, options.workers);
   if (ids.size() == vertices) return build_with(given);
   vertices = ids.size();
-  if (vertices > kMaxVertices) {
+  if (vertices > kMaxVertices)
     throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", shape_.name,
                             vertices, kMaxVertices, kMoreVertices));
-  }
   original_ids = ids.sorted();
   return build_with([&](std::uint64_t id) { return static_cast<PlainId>(ids.rank(id)); });
 }

@@ -197,11 +197,10 @@ void check_content(Input& input, const Content& content, const FormatName& forma
     refuse(input, fmt::format("{} says {}, but its content is {}; {} reads it", who, format.option,
                               found.words, opt::format(found.option)));
   }
-  if (format.text && !content.foreign.empty()) {
+  if (format.text && !content.foreign.empty())
     refuse_foreign(input,
                    fmt::format("{} says {}, but its content is {}", who, format.option, content.foreign),
                    content.foreign);
-  }
   if (format.text && content.binary && !content.format) {
     const std::string_view before = input.peek().substr(0, content.binary_at);
     if (format.format == Format::metis && !asked && before.find('\n') == before.npos)
@@ -213,10 +212,9 @@ void check_content(Input& input, const Content& content, const FormatName& forma
                               1 + std::count(before.begin(), before.end(), '\n'), column_of(before), who,
                               format.option));
   }
-  if (!format.text && content.text && format.format != Format::ew && format.format != Format::webgraph) {
+  if (!format.text && content.text && format.format != Format::ew && format.format != Format::webgraph)
     refuse(input, fmt::format("{} says {}, which is binary, but its content is text; {} reads edge lists",
                               who, format.option, opt::format("snap")));
-  }
 }
 
 Format format_of(Input& input, Format asked, bool columns, bool labels) {

@@ -50,11 +50,10 @@ GapHeader read_header(Input& input, bool weighted) {
   if (header.edges > kMaxEdges / 2) input.fail(1, fmt::format("{} edges are out of range", header.edges));
   if (header.vertices > kMaxVertices)
     input.fail(9, fmt::format("{} vertices are out of range{}", header.vertices, kMoreVertices));
-  if (!input.streamed() && input.file_bytes() != header.file_end()) {
+  if (!input.streamed() && input.file_bytes() != header.file_end())
     input.fail(std::min(input.file_bytes(), header.file_end()),
                fmt::format("the file has {} bytes but {} edges and {} vertices need {}", input.file_bytes(),
                            header.edges, header.vertices, header.file_end()));
-  }
   return header;
 }
 
@@ -69,14 +68,12 @@ std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
     std::memcpy(offsets.data() + have, piece.text.data(), piece.text.size());
   }
   const auto wrong = std::is_sorted_until(offsets.begin(), offsets.end());
-  if (wrong != offsets.end() || offsets.front() != 0) {
+  if (wrong != offsets.end() || offsets.front() != 0)
     input.fail(kGapHeaderBytes +
                    static_cast<std::uint64_t>(wrong == offsets.end() ? 0 : wrong - offsets.begin()) * 8,
                "row offsets are not in order");
-  }
-  if (offsets.back() != header.edges) {
+  if (offsets.back() != header.edges)
     input.fail(header.targets_at() - 8, "the last row offset is not the number of edges");
-  }
   return offsets;
 }
 
@@ -236,10 +233,9 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
           std::int32_t weight = 0;
           std::memcpy(&target, piece.text.data() + at, 4);
           if (weighted) std::memcpy(&weight, piece.text.data() + at + 4, 4);
-          if (target >= header.vertices) {
+          if (target >= header.vertices)
             input.fail(piece.offset + at, fmt::format("target {} is beyond the graph's {} vertices",
                                                       static_cast<std::int32_t>(target), header.vertices));
-          }
           const auto source = static_cast<PlainId>(row);
           ids.insert(ids.end(), {source, target});
           if (options.weighted) weights.add(weight);
@@ -250,11 +246,10 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
         sink.add(worker, ids, weights.view());
         asymmetry.fetch_add(difference, std::memory_order_relaxed);
       });
-  if (sink.sum(asymmetry.load(std::memory_order_relaxed)) != 0) {
+  if (sink.sum(asymmetry.load(std::memory_order_relaxed)) != 0)
     throw Error(fmt::format(
         "{}: byte 0: the file says that it is undirected, but some edge goes in one direction only",
         input.path()));
-  }
   Piece in_edges;  // a share has no in-edges
   while (input.next_records(in_edges, 1, header.file_end())) {
   }
@@ -265,11 +260,10 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
 
 WriteSummary write_gap_binary(const Export& task) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
-  if (task.graph.vertices() > kMost) {
+  if (task.graph.vertices() > kMost)
     throw Error(
         fmt::format("{}: GAP's formats take 2147483648 vertices at most, but the graph has {}; write .mtx",
                     task.output, task.graph.vertices()));
-  }
   return task.weights ? write<WeightedNeighbour>(task) : write<std::uint32_t>(task);
 }
 

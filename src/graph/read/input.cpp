@@ -259,11 +259,10 @@ bool Input::next_records(Piece& piece, std::uint64_t record_bytes, std::uint64_t
   const std::uint64_t wanted = std::min(kPieceBytes / record_bytes * record_bytes, end - offset_);
   const std::uint64_t count = fill(piece, wanted);
   if (count == 0 && end == kToEnd) return false;
-  if (count < wanted && (end != kToEnd || count % record_bytes != 0)) {
+  if (count < wanted && (end != kToEnd || count % record_bytes != 0))
     fail(offset_ + count,
          end == kToEnd ? fmt::format("the file ends within a record of {} bytes", record_bytes)
                        : fmt::format("the file ends early; {} bytes are missing", end - offset_ - count));
-  }
   take(piece, count);
   return true;
 }

@@ -196,10 +196,9 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
       const std::string_view text = lines.field();
       if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text, at));
     }
-    if (shape.weighted && !shape.chosen && fields > 3) {
+    if (shape.weighted && !shape.chosen && fields > 3)
       lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]{}", fields,
                                     opt::no_weights.hint("; {} reads the first two fields of each line")));
-    }
     if (fields != shape.fields)
       lines.fail(begin, fmt::format("{} fields, but the first edge has {}", fields, shape.fields));
   }
@@ -237,10 +236,9 @@ std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts) 
   parallel_for(static_cast<int>(parts.size()), parts.size(), [&](int, std::uint64_t index) {
     LabelledPart& part = parts[index];
     part.vertices.reserve(part.names.names().size());
-    for (const std::string& name : part.names.names()) {
+    for (const std::string& name : part.names.names())
       part.vertices.push_back(
           static_cast<std::uint32_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin()));
-    }
   });
   return names;
 }

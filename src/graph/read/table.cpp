@@ -169,11 +169,10 @@ class TableReader {
       const std::string_view line = cut_line(rest);
       if (is_skipped(piece, line)) continue;
       split(piece, line, fields);
-      if (fields.size() != columns_.fields) {
+      if (fields.size() != columns_.fields)
         input_.fail_line(
             piece, line.data(),
             fmt::format("{} fields where the first line has {}", fields.size(), columns_.fields));
-      }
       take_id(fields[columns_.source]);
       take_id(fields[columns_.target]);
       if (columns_.weight != kNone) weights.add(reader.read(trimmed(fields[columns_.weight])));
@@ -188,9 +187,8 @@ class TableReader {
     std::uint64_t value = 0;
     const char* const end = field.data() + field.size();
     const auto [after, error] = std::from_chars(field.data(), end, value);
-    if (error == std::errc::result_out_of_range) {
+    if (error == std::errc::result_out_of_range)
       input_.fail_line(piece, field.data(), "the vertex id does not fit 64 bits");
-    }
     if (error != std::errc() || after != end) {
       const std::string what = "expected a vertex id (a whole number from 0 on)";
       input_.fail_line(piece, field.data(),
@@ -212,9 +210,8 @@ class TableReader {
   }
 
   void split(const Piece& piece, std::string_view line, Line& fields) const {
-    if (!split_fields(line, columns_.separator, fields)) {
+    if (!split_fields(line, columns_.separator, fields))
       input_.fail_line(piece, line.data(), "a quoted field does not end before its separator or line end");
-    }
   }
 
   /// Sets columns_, whose separator is known, from the first line. Returns whether it is a header.

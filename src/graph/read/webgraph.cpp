@@ -194,11 +194,10 @@ BuildSummary read_webgraph(Conversion conversion) {
         [&] { return starts->sources; });
   WebGraphReader reader{graph, sink, options.workers, conversion.progress};
   const std::uint64_t found = sink.sum(starts ? reader.read(*starts) : reader.read_in_turn());
-  if (found != properties.edges) {
+  if (found != properties.edges)
     graph.file().fail(graph.file().bytes(), fmt::format("its rows have {} edges, but the arcs={} of {} says "
                                                         "otherwise",
                                                         found, properties.edges, properties.path));
-  }
   BuildSummary summary = sink.write(0, conversion.progress);
   summary.compacted = sparse;
   return summary;

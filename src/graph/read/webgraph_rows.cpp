@@ -189,9 +189,7 @@ void WebGraphRows::start(const RowStart& start, std::span<const std::uint32_t> l
   before_.resize(lengths.size());
   before_bits_.resize(lengths.size());
   std::uint64_t bit = start.bit;
-  for (std::size_t i = lengths.size(); i-- > 0;) {
-    before_bits_[i] = bit -= lengths[i];
-  }
+  for (std::size_t i = lengths.size(); i-- > 0;) before_bits_[i] = bit -= lengths[i];
 }
 
 std::span<const PlainId> WebGraphRows::next() {
