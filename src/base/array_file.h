@@ -8,8 +8,7 @@
 //   sections         each at a multiple of 64 (empty ones nowhere); cut into blocks of 1 MiB, the last one
 //   shorter
 //
-// The header holds the checksum of all that comes before the sections. The reader takes sections in the order
-// in which they were written, and only what has the right checksum.
+// The header holds the checksum of all that comes before the sections. The reader takes sections in order.
 #pragma once
 
 #include <array>

@@ -9,8 +9,7 @@
 
 namespace edgewire {
 
-/// Sets bit `number` of `word`, also while other threads set others there. Returns whether this call has set
-/// it.
+/// Sets bit `number` of `word`, also while other threads set others. Returns whether this call has set it.
 [[gnu::always_inline]] inline bool set_bit(std::uint64_t& word, std::uint64_t number) noexcept {
   const std::atomic_ref shared(word);
   const std::uint64_t mask = std::uint64_t{1} << number;
@@ -39,8 +38,7 @@ class Bits {
     add_all(members);
   }
 
-  /// Sets the bit and returns whether this call was the one that set it. Several threads may call it at the
-  /// same time.
+  /// Does the same as set_bit().
   bool set(std::uint64_t bit) noexcept { return set_bit(words_[bit / kBits], bit % kBits); }
   /// Sets the numbers first + i for which bit i of `some` is set. All must be in the set's range. Several
   /// threads may call it at the same time.

@@ -41,8 +41,7 @@ std::uint64_t number_in(const path& name) {
   return file >> value ? value : kUnknown;  // "max" is no number
 }
 
-/// Calls `visit` for each group that has a say in what `controller` limits: those of the process, and all
-/// above them.
+/// Calls `visit` for each group of the process, and all above them, in which `controller` may set limits.
 void for_groups(const ControlGroups& groups, const std::string& controller,
                 const std::function<void(const path& group, Version version)>& visit) {
   std::ifstream file(groups.membership);

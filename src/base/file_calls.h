@@ -63,8 +63,7 @@ void read_at(int descriptor, const std::string& path, void* to, std::uint64_t by
 std::uint64_t read_up_to(int descriptor, const std::string& path, void* to, std::uint64_t bytes,
                          std::uint64_t offset);
 
-/// Reads the first bytes of a regular file, and returns how many there are. Throws Error with the path and
-/// the system's reason.
+/// Reads the first bytes of a regular file, and returns their number. Throws Error with path and reason.
 std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes);
 
 /// Returns what is in a folder, in no order. Entries are missing where `error` is set.

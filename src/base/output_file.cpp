@@ -220,8 +220,7 @@ void OutputFile::take_over() const noexcept {
   static_cast<void>(status);  // the file is whole also as this user's
 }
 
-/// Gives the file the owner and the permissions of the one that it replaces, and closes it. The file has a
-/// name already.
+/// Gives the file, which has a name, the owner and permissions of the one that it replaces, and closes it.
 void OutputFile::finish() {
   take_over();
   const int cause = close_written(std::exchange(descriptor_, -1));

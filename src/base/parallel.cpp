@@ -46,8 +46,7 @@ void run_workers(int workers, const std::function<void(int)>& work) {
       threads.reserve(failures.size());
       for (int worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
     } catch (const std::system_error&) {
-      // Fewer threads than asked for: work is handed out, never divided beforehand, so those that run do it
-      // all.
+      // Fewer threads than asked for: work is handed out, never divided, so those that run do it all.
     }
     guarded(0);
   }
