@@ -10,8 +10,7 @@ namespace edgewire::disk {
 
 class Queue;
 
-/// Aligned memory for reads, whose blocks are given back in the order in which they were taken. One thread at
-/// a time uses it.
+/// Aligned memory for reads. Blocks are given back in the order in which they were taken. For one thread.
 class BlockRing {
  public:
   /// Makes a ring. `capacity`: the bytes, rounded up to a multiple of kAlignment. `queue`: reads into the

@@ -8,9 +8,8 @@ namespace edgewire::disk {
 
 using edgewire::File;
 
-/// Opens a file without a name, for reading and writing. It goes with the descriptor, whatever ends the
-/// process. Where the file system knows no such files, it has a name for a moment. With a negative descriptor
-/// errno says why there is none.
+/// Opens a file without a name, for reading and writing. It goes with the descriptor. Where the file system
+/// knows no such files, it has a name for a moment. Where there is none, errno says why.
 File unnamed_file(const std::string& folder);
 
 /// Makes transfers bypass the page cache from now on. Returns false where the file system cannot do that.

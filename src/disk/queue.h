@@ -98,8 +98,7 @@ class Transfer {
     start(descriptor, to, offset, false);
   }
   void write(int descriptor, std::span<const std::byte> from, std::uint64_t offset) noexcept;
-  /// Waits until it has ended, if it was started. Returns 0 or the system's error number; ENODATA when the
-  /// file ends before.
+  /// Waits until it has ended, if it was started. Returns 0 or an errno: ENODATA where the file ends before.
   int wait() noexcept;
   /// Returns whether it was started and has not ended, as far as this process has seen.
   bool under_way() const noexcept { return under_way_ && queue_.error_ == 0; }

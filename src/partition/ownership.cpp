@@ -44,8 +44,7 @@ void check_owned(std::uint64_t vertices) {
 
 std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
   const std::uint64_t vertices = offsets.size() - 1, first = offsets.front(), edges = offsets.back() - first;
-  // This is the sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of
-  // them.
+  // The sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of them.
   const auto before = [&](std::uint64_t vertex) {
     return static_cast<Uint128>(offsets[vertex] - first) * kEdgesBeforeVertices * vertices +
            static_cast<Uint128>(vertex) * std::max(edges, vertices);

@@ -33,8 +33,7 @@ void check_fit(const GraphPart& a, const GraphPart& b) {
     throw Error(fmt::format("{}: its rows do not follow those of {}", b.file().path(), a.file().path()));
 }
 
-/// Returns the elements of `values` that lie in block `block` of their section, which begins with `lead`
-/// zeros.
+/// Returns the `values` that lie in block `block` of their section, which begins with `lead` zeros.
 template <class T>
 std::span<const T> in_block(std::span<const T> values, std::uint64_t lead, std::uint64_t block) {
   const auto number = [&](std::uint64_t byte) {
@@ -207,8 +206,7 @@ void GraphPart::check_block(std::uint32_t section, std::uint64_t block) const {
   mark.store(true, std::memory_order_release);
 }
 
-/// Checks the content of a block. A right checksum says that nothing was damaged, not that a correct program
-/// wrote it.
+/// Checks the content of a block: a right checksum does not say that a correct program wrote it.
 void GraphPart::check_content(std::uint32_t section, std::uint64_t block) const {
   const SectionEntry& entry = header_.sections[section];
   const auto place = [&](const auto& value) {

@@ -70,8 +70,7 @@ void append_plain(std::string& text, std::string_view name, const std::string& p
   text += name;
 }
 
-/// Throws Error where readers would take the list, which has names, for something else because of its
-/// beginning.
+/// Throws Error where readers would take the list of names for something else because of its beginning.
 void check_beginning(const Export& task, const VertexNames& names) {
   constexpr std::size_t kEnough = 4096;
   if (!names.labelled()) return;

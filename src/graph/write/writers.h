@@ -47,8 +47,7 @@ WriteSummary write_gap_binary(const Export& task);
 /// The place for text: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
 class TextOutput {
  public:
-  /// Opens the output. Throws UsageError where the ending of the path promises a compression that is not
-  /// written.
+  /// Opens the output. Throws UsageError where the path's ending promises a compression that is not written.
   explicit TextOutput(const std::string& path);
   /// Returns the text as the ending of the path says (see graph::packed()): pieces that are compressed one by
   /// one make a file when they follow each other. Thread safe.
