@@ -107,8 +107,7 @@ class EdgeParser {
     if (at_ - piece_.text.data() < static_cast<std::ptrdiff_t>(kBeforePlainLines)) return;
     const std::string_view left = piece_.text.substr(static_cast<std::size_t>(at_ - piece_.text.data()));
     const auto parse = [&](auto& ids) {
-      const PlainShape plain = {.min_id = shape_.min_id, .max_id = shape_.max_id, .origin = shape_.origin};
-      const auto read = parse_plain_lines(left, plain, ids.data() + edges_.ids);
+      const auto read = parse_plain_lines(left, shape_, ids.data() + edges_.ids);
       edges_.ids = static_cast<std::size_t>(read.ids_end - ids.data());
       at_ = read.next;
     };

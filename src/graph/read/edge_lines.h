@@ -17,12 +17,16 @@
 
 namespace edgewire::graph {
 
+/// The form of plain lines, see parse_plain_lines().
+struct PlainShape {
+  std::uint64_t min_id = 0, max_id = ~std::uint64_t{0};
+  std::uint64_t origin = 0;                     ///< number to subtract from ids: min_id or 0
+  std::array<char, 3> gaps = {' ', '\t', ','};  ///< characters that may stand between the two ids
+};
+
 /// The form that lines must have. Lines that are blank or begin with #, % or // are skipped. Fields are
 /// separated by spaces, tabs or commas. What NetworkX writes in braces is one field.
-struct LineShape {
-  std::uint64_t min_id = 0;
-  std::uint64_t max_id = ~std::uint64_t{0};
-  std::uint64_t origin = 0;  ///< number to subtract from ids: min_id or 0
+struct LineShape : PlainShape {
   int fields = 0;         ///< number of fields that each line must have, the mark included; 0 for any number
   bool weighted = false;  ///< whether the third field is a weight, or has one in braces: {'weight': 4}
   bool named = false;     ///< whether the remedy for ids that are no numbers is --labels
@@ -84,14 +88,6 @@ std::size_t cr_within_line(std::string_view text);
 
 /// Returns true for a line that is skipped: #, % or //.
 bool is_comment(const char* at, const char* end);
-
-/// The form of plain lines, see parse_plain_lines().
-struct PlainShape {
-  std::uint64_t min_id = 0;
-  std::uint64_t max_id = ~std::uint64_t{0};
-  std::uint64_t origin = 0;                     ///< number to subtract from ids, at most min_id
-  std::array<char, 3> gaps = {' ', '\t', ','};  ///< characters that may stand between the two ids
-};
 
 /// The place that parse_plain_lines() has reached.
 template <class Id>
