@@ -97,13 +97,6 @@ double quota_of_group(const path& group, Version version) {
 
 std::uint64_t free_in_machine() { return proc_bytes("/proc/meminfo", "MemAvailable:").value_or(kUnknown); }
 
-/// Returns how many hardware threads the calling thread may run on.
-int allowed_threads() {
-  int threads = 0;
-  for (const char byte : allowed_cpus()) threads += std::popcount(static_cast<unsigned char>(byte));
-  return threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
-}
-
 }  // namespace
 
 std::uint64_t ControlGroups::memory_limit() const {
@@ -166,6 +159,11 @@ std::string allowed_cpus() {
   return set;
 }
 
-int usable_threads() { return within_quota(allowed_threads(), ControlGroups{}.cpu_quota()); }
+int usable_threads() {
+  int threads = 0;
+  for (const char byte : allowed_cpus()) threads += std::popcount(static_cast<unsigned char>(byte));
+  if (threads == 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  return within_quota(threads, ControlGroups{}.cpu_quota());
+}
 
 }  // namespace edgewire

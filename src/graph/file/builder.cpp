@@ -173,13 +173,6 @@ struct Builder::Scratch {
   }
 };
 
-void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch) {
-  if (!options_.weighted) return sort_keys<TargetKeys>(bucket, scratch);
-  Weights(type, nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
-    sort_keys<WeightedKeys<Number>>(bucket, scratch);
-  });
-}
-
 /// Adds the number of edges of each row to the counts of the rows behind it, and writes the targets as they
 /// come. Returns how many edges are less than the one before: with none, the targets are in order, too.
 std::uint64_t Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts,
@@ -343,7 +336,11 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
     std::vector<Scratch> scratch(workers_.size());
     parallel_for(options_.workers, buckets_.size(), "sorting edges", progress,
                  [&](int worker, std::uint64_t bucket) {
-                   sort_bucket(bucket, weights.type(), scratch[static_cast<std::size_t>(worker)]);
+                   Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+                   if (!options_.weighted) return sort_keys<TargetKeys>(bucket, mine);
+                   Weights(weights.type(), nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
+                     sort_keys<WeightedKeys<Number>>(bucket, mine);
+                   });
                  });
   }
   bucket_starts_.assign(1, 0);

@@ -243,7 +243,6 @@ class Builder {
   template <class Visit>
   void each_block(std::uint64_t bucket, const Visit& visit) const;
   void free_streams(std::uint64_t bucket);
-  void sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch);
   template <class Keys>
   void sort_keys(std::uint64_t bucket, Scratch& scratch);
   std::uint64_t count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const;

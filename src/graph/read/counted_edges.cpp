@@ -28,16 +28,6 @@ struct CountedEdges {
   std::string_view header;    ///< name of the line with the counts, for messages
 };
 
-/// Throws Error when the counts of the header cannot be right or are more than is supported. `line` points
-/// into the piece.
-void check_counts(const Input& input, const Piece& piece, std::string_view line,
-                  const CountedEdges& counted) {
-  refuse_more(input, piece, line, counted.vertices, counted.entries);
-  constexpr std::uint64_t kShortestEntry = 4;  // "1 1\n"
-  if (!input.streamed() && counted.entries > input.file_bytes() / kShortestEntry + 1)
-    input.fail_line(piece, line.data(), fmt::format("the file is too short for {} entries", counted.entries));
-}
-
 /// Adds each edge the other way, its weight negated; self loops, which weigh 0, are there already.
 void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
   const std::vector<std::uint64_t> ids = edges.all_ids();
@@ -57,7 +47,10 @@ void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
 BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece& first, std::string_view line,
                         CountedEdges counted) {
   Input& input = conversion.input;
-  check_counts(input, first, line, counted);
+  refuse_more(input, first, line, counted.vertices, counted.entries);
+  constexpr std::uint64_t kShortestEntry = 4;  // "1 1\n"
+  if (!input.streamed() && counted.entries > input.file_bytes() / kShortestEntry + 1)
+    input.fail_line(first, line.data(), fmt::format("the file is too short for {} entries", counted.entries));
   lines.finish();
   BuildOptions& options = conversion.options;
   const bool sparse = !options.keep_ids && are_sparse(counted.vertices, counted.entries);

@@ -46,11 +46,7 @@ template <class Chunk>
 class IdSet {
  public:
   IdSet(std::vector<Chunk>& chunks, std::uint64_t max_id, std::uint64_t edges, int workers) {
-    if (max_id / 32 <= edges) {
-      mark(chunks, max_id, edges, workers);
-    } else {
-      collect(chunks, workers);
-    }
+    max_id / 32 <= edges ? mark(chunks, max_id, edges, workers) : collect(chunks, workers);
   }
 
   std::uint64_t size() const { return bitmap_ ? bitmap_->count() : sorted_.size(); }
@@ -200,11 +196,8 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
     edges += chunk.vertices ? 0 : (chunk.narrow.size() + chunk.wide.size()) / 2;
   }
   const bool compacted = numbering == Numbering::given && !options.keep_ids && are_sparse(max_id, edges);
-  if (options.keep_ids) {
-    numbering = Numbering::given;
-  } else if (compacted) {
-    numbering = Numbering::dense;
-  }
+  if (options.keep_ids) numbering = Numbering::given;
+  if (compacted) numbering = Numbering::dense;
   if (numbering == Numbering::given && max_id >= kMaxVertices)
     throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with {}{}", shape_.name,
                             max_id, kMaxVertices - 1, opt::keep_ids, kMoreVertices));

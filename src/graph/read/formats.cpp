@@ -253,13 +253,6 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
          fmt::format("neither name nor content tells its format; {}; else use {}", readable(), opt::format));
 }
 
-/// Refuses line ends of old Macs, which would make one line of all.
-void refuse_cr_alone(Input& input) {
-  const std::string_view text = input.peek();
-  if (text.find('\n') == text.npos && cr_within_line(text) != text.npos)
-    refuse(input, fmt::format("its {}", kCrAlone));
-}
-
 /// Refuses lines of a METIS graph: where all vertices have equally many neighbours, they could be edges as
 /// well.
 void refuse_metis(Input& input, Format format) {
@@ -322,7 +315,9 @@ std::string mistaken_for(std::string_view start) {
 Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const Format format = format_of(input, asked, columns, labels);
   if (!name_of(format).text) return format;
-  refuse_cr_alone(input);
+  const std::string_view text = input.peek();
+  if (text.find('\n') == text.npos && cr_within_line(text) != text.npos)
+    refuse(input, fmt::format("its {}", kCrAlone));
   refuse_metis(input, format);
   return format;
 }

@@ -60,11 +60,7 @@ class TableReader {
       if (is_skipped(first, line)) continue;
       columns_.separator = look_.separator != 0 ? look_.separator : separator.value_or(separator_of(line));
       const bool header = choose_columns(first, line);
-      if (header) {
-        lines.finish();
-      } else {
-        drop_before(first, line.data());  // the line is an edge, and stays
-      }
+      header ? lines.finish() : drop_before(first, line.data());  // a line that is an edge stays
       conversion_.options.weighted = columns_.weight != kNone;
       BuildSummary summary = look_.names ? labelled_rows(first) : rows(first);
       summary.third_is_weight = conversion_.options.column != WeightColumn::named;
