@@ -36,8 +36,7 @@ struct ArrayFileHeader {
   std::uint64_t file_bytes = 0;
   /// Number that is the same in all files which the processes of one run wrote.
   std::uint64_t generation = 0;
-  std::uint64_t reserved = 0;
-  std::uint64_t checksum = 0;
+  std::uint64_t reserved = 0, checksum = 0;
   /// Returns the checksum for the field `checksum`: XXH3-64 of the header, with the checksum of `rest`, the
   /// rest of the front, in that field.
   std::uint64_t checksum_with(std::span<const std::uint8_t> rest) const;
@@ -45,8 +44,7 @@ struct ArrayFileHeader {
 static_assert(sizeof(ArrayFileHeader) == 64 && std::is_trivially_copyable_v<ArrayFileHeader>);
 
 struct ArrayFileSection {
-  std::uint64_t offset;
-  std::uint64_t bytes;
+  std::uint64_t offset, bytes;
 };
 
 /// Collects sections, then writes them. The arrays must stay as they are until then.

@@ -19,8 +19,7 @@ namespace edgewire::graph {
 struct ConvertOptions {
   Format format = Format::automatic;
   bool weights = true;  ///< whether to keep weights where the format has them
-  bool simple = false;
-  bool undirected = false;
+  bool simple = false, undirected = false;
   int workers = 0;            ///< number of workers; 0: one a core
   std::string vertices = {};  ///< file (format snap) of ids, one a line, that are vertices even without edges
   bool labels = false;        ///< whether ids are names (formats snap and csv), whose table is written

@@ -66,8 +66,7 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) {
 }
 
 struct Pair {
-  std::uint64_t source = 0;
-  std::uint64_t target = 0;
+  std::uint64_t source = 0, target = 0;
 };
 
 /// Chooses a quadrant of the edge matrix `scale` times; two choices from one random number.

@@ -19,8 +19,7 @@ BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, s
                               const GenerateOptions& options);
 
 struct GridShape {
-  std::uint64_t rows = 0;
-  std::uint64_t columns = 0;
+  std::uint64_t rows = 0, columns = 0;
   /// Whether the last row and column are joined to the first ones where there are more than two.
   bool torus = false;
   bool keep_order = false;  ///< whether ids are row * columns + column; else they are permuted

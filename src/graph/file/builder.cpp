@@ -259,8 +259,7 @@ void Builder::sort_keys(std::uint64_t bucket, Scratch& scratch) {
   else if (!sorted)
     each_block(bucket, place);
   free_streams(bucket);
-  std::uint64_t kept = 0;
-  std::uint64_t begin = 0;
+  std::uint64_t kept = 0, begin = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
     const std::uint64_t end = ends[sorted ? row + 1 : row];
     if (!sorted && !by_target && !std::is_sorted(keys + begin, keys + end))

@@ -58,8 +58,7 @@ std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights);
 
 /// The figures of the written file.
 struct BuildSummary {
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
+  std::uint64_t vertices = 0, edges = 0;
   std::uint64_t dropped = 0;  ///< number of edges that `simple` took away
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;    ///< checksum, see Graph

@@ -87,8 +87,7 @@ class Decoder : public ByteStream {
 
  protected:
   struct Step {
-    std::size_t used = 0;
-    std::size_t made = 0;
+    std::size_t used = 0, made = 0;
     bool member_ended = false;
   };
   /// Decodes `in`, which is empty at the end of the file, and writes up to `room` bytes.

@@ -189,8 +189,7 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
   const BuildOptions& options = shape_.options;
   Numbering numbering = shape_.numbering;
   std::vector<Chunk> chunks = take_chunks();
-  std::uint64_t max_id = 0;
-  std::uint64_t edges = 0;
+  std::uint64_t max_id = 0, edges = 0;
   for (const Chunk& chunk : chunks) {
     max_id = std::max(max_id, chunk.max_id);
     edges += chunk.vertices ? 0 : (chunk.narrow.size() + chunk.wide.size()) / 2;

@@ -25,8 +25,7 @@ constexpr std::uint64_t kGapHeaderBytes = 1 + 8 + 8;
 
 struct GapHeader {
   bool directed = false;
-  std::uint64_t edges = 0;
-  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0, vertices = 0;
   std::uint64_t record_bytes = 4;  ///< size in bytes of a neighbour
 
   std::uint64_t offsets_bytes() const { return (vertices + 1) * 8; }

@@ -235,8 +235,7 @@ bool Input::next_lines(Piece& piece) {
     if (next_part_lines(piece, lock)) return true;
     if (failed_turn_ != kToEnd) return false;
   }
-  std::uint64_t wanted = kPieceBytes;
-  std::uint64_t count = 0;
+  std::uint64_t wanted = kPieceBytes, count = 0;
   for (;; wanted *= 2) {
     const std::uint64_t found = fill(piece, wanted);
     const std::size_t line_end = piece.text.rfind('\n');

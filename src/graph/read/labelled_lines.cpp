@@ -92,8 +92,7 @@ class Lines {
   const Piece& piece_;
   char separator_;
   const char* blanks_;  ///< blanks around fields
-  std::string_view rest_;
-  std::string_view line_;
+  std::string_view rest_, line_;
   std::string unquoted_;
 };
 

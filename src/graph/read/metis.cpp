@@ -148,8 +148,7 @@ struct MetisReader {
   }
 
   void take(int worker, const Piece& piece) {
-    std::uint64_t neighbours = 0;
-    std::uint64_t difference = 0;  // 0 in sum over both directions of all edges
+    std::uint64_t neighbours = 0, difference = 0;  // the latter is 0 in sum over both directions of all edges
     std::uint64_t vertex = piece.record;
     const bool weighted = conversion.options.weighted;
     WeightReader reader(input, piece, &conversion.rounded);

@@ -25,9 +25,7 @@ std::string are_names() { return fmt::format(". Are ids names? Then say {}, too"
 
 /// The fields of each line that are read.
 struct Columns {
-  std::size_t source = kNone;
-  std::size_t target = kNone;
-  std::size_t weight = kNone;
+  std::size_t source = kNone, target = kNone, weight = kNone;
   std::size_t type = kNone;  ///< place of Gephi's column Type
   std::size_t fields = 0;
   char separator = ',';

@@ -142,8 +142,7 @@ void check_ranges(const WebGraphProperties& graph) {
   const auto uses = [&](BitCode code) {
     return std::find(graph.codes.begin(), graph.codes.end(), code) != graph.codes.end();
   };
-  constexpr std::uint64_t kMostZeta = 28;
-  constexpr std::uint64_t kMostGolomb = std::uint64_t{1} << 31;
+  constexpr std::uint64_t kMostZeta = 28, kMostGolomb = std::uint64_t{1} << 31;
   const std::uint64_t most = uses(BitCode::zeta) ? kMostZeta : kMostGolomb;
   if ((uses(BitCode::zeta) || uses(BitCode::golomb)) && (graph.parameter == 0 || graph.parameter > most))
     refuse_properties(graph.path, fmt::format("zetak={} is not within 1 to {}", graph.parameter, most));

@@ -106,8 +106,7 @@ struct WebGraphProperties {
   enum Field : std::size_t { outdegrees, references, block_counts, blocks, residuals, offsets, kFields };
 
   std::string path;  ///< path of the .properties file
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
+  std::uint64_t vertices = 0, edges = 0;
   std::uint64_t window = 0;        ///< farthest row before it that a row copies from; 0: none does
   std::uint64_t chain = 0;         ///< most rows that copy from one another in turn, or kNoLimit
   std::uint64_t min_interval = 0;  ///< shortest interval; 0: there are none

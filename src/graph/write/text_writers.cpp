@@ -125,11 +125,9 @@ constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
 /// Checks whether METIS can take the graph as it is, and throws Error if not.
 void check_undirected(const Export& task, const RowBlocks& blocks) {
   const Graph& graph = task.graph;
-  std::atomic<std::uint64_t> asymmetry{0};  // these are read after the workers have ended
-  std::atomic<std::uint64_t> surplus{0};
+  std::atomic<std::uint64_t> asymmetry{0}, surplus{0};  // read after the workers have ended
   parallel_for(task.workers, blocks.count(), "checking", task.progress, [&](int, std::uint64_t block) {
-    std::uint64_t difference = 0;
-    std::uint64_t loops_and_duplicates = 0;
+    std::uint64_t difference = 0, loops_and_duplicates = 0;
     blocks.visit(block, [&](PlainId row, std::uint64_t index) {
       const PlainId target = graph.targets()[index];
       const Weight weight = task.weights ? graph.weights().at(index) : Weight();
