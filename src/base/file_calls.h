@@ -47,6 +47,13 @@ auto uninterrupted(const Call& call) {
   return result;
 }
 
+/// Opens a file without a name, for reading and writing. It goes with the descriptor. Where the file system
+/// knows no such files, it has a name for a moment. Where there is none, errno says why.
+File unnamed_file(const std::string& folder);
+
+/// Makes transfers bypass the page cache from now on. Returns false where the file system cannot do that.
+bool bypass_page_cache(const File& file) noexcept;
+
 /// Closes a descriptor. Returns 0, or the system's error number where written bytes may be lost. A signal
 /// that interrupts close(2) is no error: the descriptor is closed all the same.
 int close_written(int descriptor) noexcept;

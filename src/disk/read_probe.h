@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "disk/file.h"
+#include "base/file_calls.h"
 #include "disk/queue.h"
 #include "disk/segment_file.h"
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_calls.h"
 #include "base/output_file.h"
-#include "disk/file.h"
 
 namespace edgewire::disk {
 
