@@ -12,7 +12,6 @@
 #include "base/bits.h"
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/ranked_bits.h"
 #include "graph/file/format.h"
 #include "options/files.h"
 
