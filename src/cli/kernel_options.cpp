@@ -18,7 +18,6 @@
 #include "dense/plan/block_plan.h"
 #include "frontier/frontier_job.h"
 #include "graph/read/formats.h"
-#include "graph/read/python_calls.h"
 #include "library/job_options.h"
 #include "options/kernels.h"
 #include "options/measures.h"

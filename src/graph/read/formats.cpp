@@ -13,7 +13,6 @@
 #include "graph/read/decompress.h"
 #include "graph/read/edge_lines.h"
 #include "graph/read/first_lines.h"
-#include "graph/read/python_calls.h"
 #include "graph/read/readers.h"
 #include "graph/read/text_lines.h"
 #include "graph/read/webgraph_rows.h"

@@ -1,4 +1,4 @@
-#include "graph/read/python_calls.h"
+// Formats that Edgewire does not know, but Python does: the calls that messages name.
 
 #include <fmt/format.h>
 
