@@ -6,7 +6,6 @@
 #include <csignal>
 
 #include "base/error.h"
-#include "base/quiet.h"
 #include "base/units.h"
 #include "launch/local_hosts.h"
 #include "launch/program.h"

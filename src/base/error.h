@@ -46,7 +46,12 @@ std::string line_of(const std::exception& error);
 /// full) is lost and costs nothing else: this neither throws nor ends the process.
 void say(const std::string& text) noexcept;
 
-/// Says a line in the program's name on stderr, see say().
+/// Says a line in the program's name on stderr, see say(), unless the program is to be quiet.
 void note(const std::string& line);
+/// Says on stderr why the program, or a process of its job, fails: in one line as note() does, but always.
+void say_failure(const std::string& line);
+/// Lets note() say nothing from now on (--quiet), in this process and in those that it forks.
+void be_quiet() noexcept;
+bool is_quiet() noexcept;
 
 }  // namespace edgewire

@@ -9,7 +9,6 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/quiet.h"
 #include "base/units.h"
 #include "cli/common.h"
 #include "cli/files.h"

@@ -9,7 +9,6 @@
 #include <new>
 
 #include "base/error.h"
-#include "base/quiet.h"
 
 namespace edgewire::launch {
 namespace {

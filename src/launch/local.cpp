@@ -22,7 +22,6 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/quiet.h"
 #include "base/seconds.h"
 #include "base/usage.h"
 #include "launch/bootstrap.h"
