@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "disk/block_ring.h"
 #include "disk/queue.h"
 #include "disk/segment_file.h"
 

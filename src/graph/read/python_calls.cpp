@@ -1,5 +1,4 @@
 // Formats that Edgewire does not know, but Python does: the calls that messages name.
-
 #include <fmt/format.h>
 
 #include <algorithm>
