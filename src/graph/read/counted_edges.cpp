@@ -41,9 +41,8 @@ void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
   sink.add(worker, turned, weights.view());
 }
 
-/// Reads the edges that follow `line`, which has the counts, and writes the graph. Its vertices keep their
-/// ids, 1 to `vertices`; where few of them have edges, only those become vertices. `lines` takes its lines
-/// from `first`.
+/// Reads the edges that follow `line`, which has the counts, and writes the graph. Vertices keep their ids, 1
+/// to `vertices`; where few have edges, only those become vertices. `lines` takes its lines from `first`.
 BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece& first, std::string_view line,
                         CountedEdges counted) {
   Input& input = conversion.input;

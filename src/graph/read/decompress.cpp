@@ -56,8 +56,7 @@ class PlainReader final : public ByteStream {
   RawBytes& raw_;
 };
 
-/// Reads compressed data: one member (gzip), frame (Zstandard) or stream (xz, bzip2) after the other, up to
-/// the end of the file.
+/// Reads compressed data: one member (gzip), frame (Zstandard) or stream (xz, bzip2) after the other.
 class Decoder : public ByteStream {
  public:
   Decoder(RawBytes& raw, const char* format) : raw_(raw), format_(format) {}
@@ -159,8 +158,7 @@ class ZstdReader final : public Decoder {
  public:
   explicit ZstdReader(RawBytes& raw) : Decoder(raw, "Zstandard"), stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
-    // The limit also allows the output of `zstd --long`; the window is the memory that the file makes us
-    // take.
+    // The limit also allows the output of `zstd --long`; the window is the memory that a file makes us take.
     constexpr int kWindowBits = 30;
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kWindowBits);
   }
@@ -182,8 +180,7 @@ class ZstdReader final : public Decoder {
 #endif
 
 #ifdef EDGEWIRE_LZMA
-/// Reads the .xz file format 1.1.0. Its decoder takes several streams, and the padding between them, by
-/// itself.
+/// Reads the .xz file format 1.1.0. Its decoder takes several streams, and their padding, by itself.
 class XzReader final : public Decoder {
  public:
   explicit XzReader(RawBytes& raw) : Decoder(raw, "xz") {

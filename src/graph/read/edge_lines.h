@@ -39,8 +39,7 @@ struct LineShape : PlainShape {
 
 /// The edges of one piece of text: ids of 32 bits, or of 64 where some need them.
 struct ParsedEdges {
-  // Source and target of each edge, less the origin. The vectors only grow, so they are filled with zeros
-  // once.
+  // Source and target of each edge, less the origin. The vectors only grow: they are filled with zeros once.
   std::vector<std::uint32_t> narrow;
   std::vector<std::uint64_t> wide;
   std::size_t ids = 0;   ///< number of ids in one of the two
@@ -82,8 +81,7 @@ FirstEdge first_edge(const Piece& piece);
 /// The words of messages about lines that end in CR alone.
 inline constexpr std::string_view kCrAlone =
     "lines end in CR alone, as on old Macs; tr '\\r' '\\n' < FILE > NEW makes them readable";
-/// Returns the first CR that does not end a line (before LF, or at the end); npos for none. It would hide
-/// what follows.
+/// Returns the first CR that does not end a line; npos for none. It would hide what follows.
 std::size_t cr_within_line(std::string_view text);
 
 /// Returns true for a line that is skipped: #, % or //.

@@ -39,8 +39,7 @@ void each_id(const Chunk& chunk, const Visit& visit) {
   for (const std::uint64_t id : chunk.wide) visit(id);
 }
 
-/// The set of ids that occur, and the rank of each. It is a bitmap where that is not larger than the edges,
-/// else a sorted array.
+/// The ids that occur, and the rank of each: a bitmap where that is not larger than the edges, else sorted.
 template <class Chunk>
 class IdSet {
  public:
@@ -173,8 +172,7 @@ void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {
   chunks_[static_cast<std::size_t>(worker)].back().vertices = true;
 }
 
-/// Returns all chunks, in the order of their first ids: so edges are sorted if the input is sorted, and the
-/// builder need not sort them.
+/// Returns all chunks, in the order of their first ids: then edges are sorted where the input is sorted.
 std::vector<MemorySink::Chunk> MemorySink::take_chunks() {
   std::vector<Chunk> chunks;
   for (auto& of_worker : chunks_) std::move(of_worker.begin(), of_worker.end(), std::back_inserter(chunks));

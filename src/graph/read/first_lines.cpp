@@ -26,8 +26,7 @@ std::ptrdiff_t count_in(std::string_view line, char wanted) {
   });
 }
 
-/// Returns whether a field may be the name of a column of numbers: a word, but none that stands for a number
-/// which is missing.
+/// Returns whether a field may name a column of numbers: a word, but none for a number that is missing.
 bool may_be_title(std::string_view field) {
   constexpr std::array<std::string_view, 10> kMissing = {"na",   "n/a", "nan",      "null",    "nil",
                                                          "none", "inf", "infinity", "unknown", "missing"};

@@ -178,8 +178,7 @@ std::string readable() {
   throw Error(fmt::format("{}: {}", input.path(), what));
 }
 
-/// Refuses a content that is not supported, as `what` says, and names a program that reads it. `content`: its
-/// name, if it is known.
+/// Refuses a content that is not supported, as `what` says, and names a program that reads it, if known.
 [[noreturn]] void refuse_foreign(const Input& input, const std::string& what, std::string_view content) {
   std::error_code none;  // stdin and members of archives are no files
   const bool is_file = std::filesystem::is_regular_file(input.path(), none);
@@ -252,8 +251,7 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
          fmt::format("neither name nor content tells its format; {}; else use {}", readable(), opt::format));
 }
 
-/// Refuses lines of a METIS graph: where all vertices have equally many neighbours, they could be edges as
-/// well.
+/// Refuses a METIS graph: where all vertices have equally many neighbours, its lines could be edges as well.
 void refuse_metis(Input& input, Format format) {
   if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
     return;

@@ -109,8 +109,7 @@ struct LabelledShape {
   RoundedWeights* rounded = nullptr;  ///< receiver of rounded weights; may be null
 };
 
-/// Returns the shape that the first line of the piece with an edge tells. It has no fields when there is no
-/// such line.
+/// Returns the shape that the first line with an edge in the piece tells; no fields if there is none.
 LabelledShape shape_of(const Input& input, const Piece& piece, const FirstLines& told) {
   LabelledShape shape = {.guessed = told.guessed};
   Lines first(input, piece, ' ');

@@ -18,8 +18,7 @@ using Properties = std::map<std::string, std::string>;
 
 bool is_java_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 
-/// Cuts off one logical line: without leading blanks, joined where a line ends with an odd number of
-/// backslashes.
+/// Cuts off one logical line, without leading blanks: lines that end with an odd number of backslashes go on.
 std::string next_logical_line(std::string_view& text) {
   std::string joined;
   for (bool more = true; more && !text.empty();) {
