@@ -73,7 +73,6 @@ std::uint64_t free_in_group(const path& group, const MemoryFiles& files) {
   return limit - std::min(limit, used - std::min(used, cached));
 }
 
-/// Returns the counter of kills in a group's memory.events or memory.oom_control.
 std::optional<std::uint64_t> kills_in_group(const path& group, Version version) {
   std::ifstream file(group / (version == Version::second ? "memory.events" : "memory.oom_control"));
   std::string word;

@@ -36,7 +36,6 @@ struct State {
   std::uint64_t first_page = 0;  ///< checksum of the first page
 };
 
-/// Addresses at which a file is mapped.
 struct Addresses {
   std::atomic<std::uintptr_t> begin = 0, end = 0;
   std::uint64_t offset = 0;  ///< the first address's offset in the file

@@ -151,7 +151,6 @@ void OutputFile::open_file(std::uint32_t mode) {
   if (descriptor_ < 0) fail(errno);
 }
 
-/// Opens a file that has a name.
 void OutputFile::open_aside(std::uint32_t mode) {
   aside_.emplace(name_aside(target_));
   descriptor_ = uninterrupted(

@@ -105,7 +105,6 @@ void Transfer::start(int descriptor, std::span<std::byte> memory, std::uint64_t 
   go_on();
 }
 
-/// Starts the rest of the transfer.
 void Transfer::go_on() noexcept {
   error_ = queue_.error_;
   under_way_ = left_ > 0 && error_ == 0;

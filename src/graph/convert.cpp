@@ -74,7 +74,6 @@ BuildSummary read(Format format, const Conversion& conversion) {
   return conversion.wanted.labels ? read_labelled(conversion) : read_snap(conversion);
 }
 
-/// The way to read an input.
 struct Plan {
   Format format;
   FirstLines first{};     ///< first lines of edge lists and tables
@@ -154,7 +153,6 @@ Plan plan_for(Input& file, const ConvertOptions& options) {
   return plan;
 }
 
-/// Returns whether the reader keeps all edges in memory.
 bool in_memory(const Plan& plan) {
   return plan.format == Format::ew || plan.format == Format::metis || plan.wanted.labels;
 }

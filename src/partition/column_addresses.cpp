@@ -8,7 +8,6 @@ namespace edgewire::partition {
 
 namespace {
 
-/// Calls change_one() for each number.
 template <class Change>
 void change(std::span<std::uint32_t> numbers, const ForEach& for_each, const Change& change_one) {
   constexpr std::size_t kPiece = 1 << 16;

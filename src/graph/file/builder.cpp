@@ -227,7 +227,6 @@ void Builder::place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts, 
     weights.visit(place);
 }
 
-/// Returns the edges of a bucket in the order of their targets.
 std::span<const Builder::Edge> Builder::edges_by_target(std::uint64_t bucket, std::uint64_t count,
                                                         Scratch& scratch) const {
   if (scratch.edges.size() < 2 * count) scratch.edges.resize(2 * count);

@@ -91,7 +91,6 @@ class Decoder : public ByteStream {
   };
   /// Decodes `in`, which is empty at the end of the file, and writes up to `room` bytes.
   virtual Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) = 0;
-  /// Prepares for the next member.
   virtual void restart() {}
   /// Returns whether zeros may follow a member, as on tapes and block devices.
   virtual bool may_be_padded() const { return false; }

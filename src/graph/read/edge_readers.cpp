@@ -17,7 +17,6 @@ namespace edgewire::graph {
 
 namespace {
 
-/// Returns a hint on how METIS graphs are read.
 std::string metis_hint() { return fmt::format(" (METIS graphs are read with {})", opt::format("metis")); }
 
 BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& first,

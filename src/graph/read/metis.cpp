@@ -121,7 +121,6 @@ std::uint64_t comment_lines(std::string_view text) {
   return count;
 }
 
-/// Reads the lines of the vertices.
 struct MetisReader {
   Conversion& conversion;
   const MetisHeader& header;

@@ -52,7 +52,6 @@ const ForeignFormat* format_with(std::string_view ending) {
   return found == kForeignFormats.end() ? nullptr : &*found;
 }
 
-/// Returns the text as a literal of Python.
 std::string literal(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {

@@ -20,10 +20,8 @@ namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::array<std::string_view, 1> kUndirected = {"undirected"};
-/// Returns the hint for ids that are names.
 std::string are_names() { return fmt::format(". Are ids names? Then say {}, too", opt::labels); }
 
-/// The fields of each line that are read.
 struct Columns {
   std::size_t source = kNone, target = kNone, weight = kNone;
   std::size_t type = kNone;  ///< place of Gephi's column Type
@@ -42,7 +40,6 @@ bool is_data(std::string_view field) {
          field[0] == '+' || field[0] == '.';
 }
 
-/// Reads the rows of a table.
 class TableReader {
  public:
   TableReader(Conversion& conversion)

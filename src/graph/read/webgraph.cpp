@@ -89,7 +89,6 @@ class RowEdges {
   std::span<const PlainId> targets_;  ///< targets of row next_ - 1 that are still to come
 };
 
-/// Hands the edges of rows on.
 struct WebGraphReader {
   static constexpr std::size_t kBatchIds = 1 << 16;  ///< ids of edges that are handed on at once
 
