@@ -153,10 +153,7 @@ void MemorySink::add(int worker, std::span<const std::uint64_t> ids, Weights wei
   const std::uint64_t max_id = *std::max_element(ids.begin(), ids.end());
   Chunk& chunk = add_chunk(worker, ids.front(), max_id, weights);
   if (max_id > std::numeric_limits<std::uint32_t>::max()) return chunk.wide.assign(ids.begin(), ids.end());
-  std::vector<std::uint32_t> narrow(ids.size());
-  std::transform(ids.begin(), ids.end(), narrow.begin(),
-                 [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
-  chunk.narrow = PooledNumbers<std::uint32_t>(*pool_, narrow);
+  chunk.narrow = PooledNumbers<std::uint32_t>(*pool_, std::vector<std::uint32_t>(ids.begin(), ids.end()));
 }
 
 void MemorySink::add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights) {
