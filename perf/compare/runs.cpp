@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/quiet.h"
 #include "base/units.h"
 #include "launch/local_hosts.h"
 #include "launch/packing.h"

@@ -25,12 +25,10 @@ constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) { return
 constexpr std::uint64_t blocks_of(std::uint64_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes; }
 
 template <class Value>
-std::vector<Value> values(const std::uint8_t* data, std::uint64_t count) {
-  std::vector<Value> copied(count);
+void assign(std::vector<Value>& copied, const std::uint8_t* data, std::uint64_t count) {
+  copied.resize(count);
   if (count > 0) std::memcpy(copied.data(), data, count * sizeof(Value));
-  return copied;
 }
-
 template <class Values>
 void append(std::vector<std::uint8_t>& bytes, const Values& values) {
   const auto* const data = reinterpret_cast<const std::uint8_t*>(std::data(values));
@@ -144,15 +142,13 @@ void ArrayFileReader::check_front(const std::string& key) {
   if (bytes < sizeof header_) file_.fail(bytes, "the file is cut short");
   std::memcpy(&header_, file_.data(), sizeof header_);
   if (header_.magic != ArrayFileHeader::kMagic) file_.fail(0, "it is not a plan cache");
-  if (header_.version != ArrayFileHeader::kVersion) {
+  if (header_.version != ArrayFileHeader::kVersion)
     file_.fail(offsetof(ArrayFileHeader, version),
                fmt::format("the file has format version {}, but this program has {}", header_.version,
                            ArrayFileHeader::kVersion));
-  }
-  if (header_.file_bytes != bytes) {
+  if (header_.file_bytes != bytes)
     file_.fail(std::min(bytes, header_.file_bytes),
                fmt::format("the file has {} bytes but its header says {}", bytes, header_.file_bytes));
-  }
   const std::uint64_t table = sizeof header_ + round_up(std::min(header_.key_bytes, bytes), 8);
   const std::uint64_t checksums = table + header_.sections * sizeof(ArrayFileSection);
   if (header_.front_bytes > bytes || checksums > header_.front_bytes) file_.fail(0, "the header is damaged");
@@ -162,9 +158,8 @@ void ArrayFileReader::check_front(const std::string& key) {
   const std::string made_with(reinterpret_cast<const char*>(file_.data()) + sizeof header_,
                               header_.key_bytes);
   if (made_with != key) throw Error(fmt::format("{}: {}", file_.path(), difference(made_with, key)));
-  sections_ = values<ArrayFileSection>(file_.data() + table, header_.sections);
-  checksums_ = values<std::uint64_t>(file_.data() + checksums,
-                                     (header_.front_bytes - checksums) / sizeof(std::uint64_t));
+  assign(sections_, file_.data() + table, header_.sections);
+  assign(checksums_, file_.data() + checksums, (header_.front_bytes - checksums) / sizeof(std::uint64_t));
   std::uint64_t blocks = 0;
   for (const auto& section : sections_) {
     if (section.offset > bytes || section.bytes > bytes - section.offset || section.offset % kAlignment != 0)

@@ -8,8 +8,7 @@
 //   sections         each at a multiple of 64 (empty ones nowhere); cut into blocks of 1 MiB, the last one
 //   shorter
 //
-// The header holds the checksum of all that comes before the sections. The reader takes sections in the order
-// in which they were written, and only what has the right checksum.
+// The header holds the checksum of all that comes before the sections. The reader takes sections in order.
 #pragma once
 
 #include <array>
@@ -37,8 +36,7 @@ struct ArrayFileHeader {
   std::uint64_t file_bytes = 0;
   /// Number that is the same in all files which the processes of one run wrote.
   std::uint64_t generation = 0;
-  std::uint64_t reserved = 0;
-  std::uint64_t checksum = 0;
+  std::uint64_t reserved = 0, checksum = 0;
   /// Returns the checksum for the field `checksum`: XXH3-64 of the header, with the checksum of `rest`, the
   /// rest of the front, in that field.
   std::uint64_t checksum_with(std::span<const std::uint8_t> rest) const;
@@ -46,8 +44,7 @@ struct ArrayFileHeader {
 static_assert(sizeof(ArrayFileHeader) == 64 && std::is_trivially_copyable_v<ArrayFileHeader>);
 
 struct ArrayFileSection {
-  std::uint64_t offset;
-  std::uint64_t bytes;
+  std::uint64_t offset, bytes;
 };
 
 /// Collects sections, then writes them. The arrays must stay as they are until then.

@@ -9,8 +9,7 @@
 
 namespace edgewire {
 
-/// Sets bit `number` of `word`, also while other threads set others there. Returns whether this call has set
-/// it.
+/// Sets bit `number` of `word`, also while other threads set others. Returns whether this call has set it.
 [[gnu::always_inline]] inline bool set_bit(std::uint64_t& word, std::uint64_t number) noexcept {
   const std::atomic_ref shared(word);
   const std::uint64_t mask = std::uint64_t{1} << number;
@@ -39,8 +38,7 @@ class Bits {
     add_all(members);
   }
 
-  /// Sets the bit and returns whether this call was the one that set it. Several threads may call it at the
-  /// same time.
+  /// Does the same as set_bit().
   bool set(std::uint64_t bit) noexcept { return set_bit(words_[bit / kBits], bit % kBits); }
   /// Sets the numbers first + i for which bit i of `some` is set. All must be in the set's range. Several
   /// threads may call it at the same time.
@@ -68,13 +66,11 @@ class Bits {
   /// Sets 64 bits, while no other thread sets bits of this word.
   void set_word(std::size_t w, Word bits) noexcept { words_[w] = bits; }
   std::span<const Word> all_words() const noexcept { return words_; }
-  /// Takes away all numbers that share a word of 64 with this one.
-  void clear_word_of(std::uint64_t bit) noexcept {
-    std::atomic_ref(words_[bit / kBits]).store(0, std::memory_order_relaxed);
-  }
+  /// Takes away all numbers that share a word of 64 with one of these.
   template <class Numbers>
   void clear_words_of(const Numbers& numbers) noexcept {
-    for (const auto number : numbers) clear_word_of(number);
+    for (const auto number : numbers)
+      std::atomic_ref(words_[number / kBits]).store(0, std::memory_order_relaxed);
   }
   void clear() noexcept { std::ranges::fill(words_, 0); }
 
@@ -92,6 +88,50 @@ class Bits {
 
  private:
   std::vector<Word> words_;
+};
+
+/// A set of numbers that knows how many of them are below another number. Immutable.
+class RankedBits {
+ public:
+  explicit RankedBits(const Bits& bits)
+      : RankedBits(bits.words(), [&](std::size_t w) { return bits.word(w); }) {}
+  /// Makes the set whose words of 64 numbers are word(0), word(1) and so on.
+  template <class WordAt>
+  RankedBits(std::size_t words, const WordAt& word) {
+    words_.reserve(words);
+    for (std::size_t w = 0; w < words; ++w) {
+      words_.push_back({word(w), count_});
+      count_ += static_cast<std::uint64_t>(std::popcount(words_.back().bits));
+    }
+  }
+
+  std::uint64_t count() const noexcept { return count_; }
+  bool has(std::uint64_t number) const noexcept {
+    return (words_[number / Bits::kBits].bits >> number % Bits::kBits & 1) != 0;
+  }
+  /// Returns how many numbers of the set are below this one.
+  std::uint64_t below(std::uint64_t number) const noexcept {
+    const Ranked& word = words_[number / Bits::kBits];
+    const Bits::Word lower = word.bits & ((Bits::Word{1} << number % Bits::kBits) - 1);
+    return word.before + static_cast<std::uint64_t>(std::popcount(lower));
+  }
+  /// Returns all numbers of the set, ascending.
+  std::vector<std::uint64_t> members() const {
+    std::vector<std::uint64_t> all;
+    all.reserve(count_);
+    for (std::size_t w = 0; w < words_.size(); ++w)
+      for (Bits::Word left = words_[w].bits; left != 0; left &= left - 1)
+        all.push_back(w * Bits::kBits + static_cast<std::uint64_t>(std::countr_zero(left)));
+    return all;
+  }
+
+ private:
+  struct Ranked {  // lies in one cache line
+    Bits::Word bits;
+    std::uint64_t before;  ///< number of the set's numbers in the words before it
+  };
+  std::vector<Ranked> words_;
+  std::uint64_t count_ = 0;
 };
 
 /// Sorts numbers of the range [first, last), which all differ, by means of a set of bits, where they are so

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/usage.h"
 
 namespace edgewire {
 namespace {
@@ -40,8 +41,7 @@ std::uint64_t number_in(const path& name) {
   return file >> value ? value : kUnknown;  // "max" is no number
 }
 
-/// Calls `visit` for each group that has a say in what `controller` limits: those of the process, and all
-/// above them.
+/// Calls `visit` for each group of the process, and all above them, in which `controller` may set limits.
 void for_groups(const ControlGroups& groups, const std::string& controller,
                 const std::function<void(const path& group, Version version)>& visit) {
   std::ifstream file(groups.membership);
@@ -73,7 +73,6 @@ std::uint64_t free_in_group(const path& group, const MemoryFiles& files) {
   return limit - std::min(limit, used - std::min(used, cached));
 }
 
-/// Returns the counter of kills in a group's memory.events or memory.oom_control.
 std::optional<std::uint64_t> kills_in_group(const path& group, Version version) {
   std::ifstream file(group / (version == Version::second ? "memory.events" : "memory.oom_control"));
   std::string word;
@@ -95,22 +94,7 @@ double quota_of_group(const path& group, Version version) {
   return quota > 0 && period > 0 ? quota / period : std::numeric_limits<double>::infinity();
 }
 
-std::uint64_t free_in_machine() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word) {
-    std::uint64_t kibibytes = 0;
-    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
-  }
-  return kUnknown;
-}
-
-/// Returns how many hardware threads the calling thread may run on.
-int allowed_threads() {
-  int threads = 0;
-  for (const char byte : allowed_cpus()) threads += std::popcount(static_cast<unsigned char>(byte));
-  return threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
-}
+std::uint64_t free_in_machine() { return proc_bytes("/proc/meminfo", "MemAvailable:").value_or(kUnknown); }
 
 }  // namespace
 
@@ -155,10 +139,9 @@ std::uint64_t available_memory() { return std::min(free_in_machine(), ControlGro
 
 void require_memory(const std::string& path, std::uint64_t bytes) {
   const std::uint64_t available = available_memory();
-  if (bytes > available) {
+  if (bytes > available)
     throw Error(fmt::format("{}: needs about {} MB of memory, {} MB are available", path, bytes / 1'000'000,
                             available / 1'000'000));
-  }
 }
 
 int within_quota(int cores, double cpu_quota) noexcept {
@@ -175,6 +158,11 @@ std::string allowed_cpus() {
   return set;
 }
 
-int usable_threads() { return within_quota(allowed_threads(), ControlGroups{}.cpu_quota()); }
+int usable_threads() {
+  int threads = 0;
+  for (const char byte : allowed_cpus()) threads += std::popcount(static_cast<unsigned char>(byte));
+  if (threads == 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  return within_quota(threads, ControlGroups{}.cpu_quota());
+}
 
 }  // namespace edgewire

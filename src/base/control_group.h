@@ -37,16 +37,14 @@ std::uint64_t available_memory();
 /// nothing where that is not known.
 void require_memory(const std::string& path, std::uint64_t bytes);
 
-/// Returns the set of hardware threads that this thread may run on, to be compared; empty where the kernel
-/// does not say.
+/// Returns the set of hardware threads of this thread, to be compared; empty where the kernel does not say.
 std::string allowed_cpus();
 
 /// Returns how many threads that compute are worthwhile: the hardware threads that this thread may run on,
 /// within the quota of the groups. The number is at least 1.
 int usable_threads();
 
-/// Returns how many of `cores` are worthwhile with a quota (0: none). The number is rounded down, and at
-/// least 1.
+/// Returns how many of `cores` are worthwhile with a quota (0: none), rounded down; 1 at least.
 int within_quota(int cores, double cpu_quota) noexcept;
 
 }  // namespace edgewire

@@ -14,8 +14,6 @@
 #include <new>
 #include <system_error>
 
-#include "base/quiet.h"
-
 namespace edgewire {
 
 namespace {

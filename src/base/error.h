@@ -1,6 +1,5 @@
-// The base folder has what any room may use: the ways to give up, files of arrays, output files that are
-// whole or not there, parallel loops, checksums and small helpers. It includes no other folder of ours than
-// the public headers. This file has the ways in which Edgewire gives up.
+// The base folder has what any room may use. It includes no other folder of ours than the public headers.
+// This file has the ways in which Edgewire gives up.
 #pragma once
 
 #include <exception>
@@ -23,8 +22,7 @@ class FileChanged : public Error {
 };
 
 /// A failure because nobody reads stdout any more, as behind `| head`. The program says nothing and exits
-/// with 141, as if SIGPIPE had ended it. Processes of a job that hear this message from another end in the
-/// same way.
+/// with 141, as if SIGPIPE had ended it. So do processes of a job that hear this message from another.
 class OutputClosed : public Error {
  public:
   static constexpr const char* kMessage = "nobody reads its output any more";
@@ -33,9 +31,8 @@ class OutputClosed : public Error {
 /// Exit status that shells show for a program that SIGPIPE has ended.
 inline constexpr int kOutputClosedStatus = 141;
 
-/// Returns the limit of the shell that may be the cause of an errno, and a limit that would do. The text is "
-/// (`ulimit -n` allows 8: raise it with `ulimit -n 1024`)", for example, or "" where no limit may be the
-/// cause.
+/// Returns the shell's limit that may be the cause of an errno, and one that would do, such as " (`ulimit -n`
+/// allows 8: raise it with `ulimit -n 1024`)", or "".
 std::string limit_to_raise(int cause);
 
 /// Returns what the system says of an errno, and the limit to raise, or that a filter of system calls, such
@@ -49,7 +46,12 @@ std::string line_of(const std::exception& error);
 /// full) is lost and costs nothing else: this neither throws nor ends the process.
 void say(const std::string& text) noexcept;
 
-/// Says a line in the program's name on stderr, see say().
+/// Says a line in the program's name on stderr, see say(), unless the program is to be quiet.
 void note(const std::string& line);
+/// Says on stderr why the program, or a process of its job, fails: in one line as note() does, but always.
+void say_failure(const std::string& line);
+/// Lets note() say nothing from now on (--quiet), in this process and in those that it forks.
+void be_quiet() noexcept;
+bool is_quiet() noexcept;
 
 }  // namespace edgewire

@@ -2,11 +2,32 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/error.h"
 
 namespace edgewire {
+
+File unnamed_file(const std::string& folder) {
+  File file(uninterrupted([&] { return open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); }));
+  if (file.descriptor() >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+  std::string name = folder + "/.edgewire-XXXXXX";
+  file = File(mkostemp(name.data(), O_CLOEXEC));
+  if (file.descriptor() >= 0) unlink(name.c_str());
+  return file;
+}
+
+bool bypass_page_cache(const File& file) noexcept {
+  constexpr std::size_t kBlock = 4096;
+  if (fcntl(file.descriptor(), F_SETFL, O_RDWR | O_DIRECT) != 0) return false;
+  // An overlay takes the flag for the file system below, which may refuse later reads and writes.
+  alignas(kBlock) char block[kBlock];
+  if (uninterrupted([&] { return pread(file.descriptor(), block, kBlock, 0); }) >= 0 || errno != EINVAL)
+    return true;
+  fcntl(file.descriptor(), F_SETFL, O_RDWR);
+  return false;
+}
 
 int close_written(int descriptor) noexcept { return close(descriptor) == 0 || errno == EINTR ? 0 : errno; }
 
@@ -47,16 +68,9 @@ void read_at(int descriptor, const std::string& path, void* to, std::uint64_t by
 }
 
 std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes) {
-  const int descriptor = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (descriptor < 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
-  try {
-    const std::uint64_t done = read_up_to(descriptor, path, to, bytes, 0);
-    close(descriptor);
-    return done;
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
+  const File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
+  return read_up_to(file.descriptor(), path, to, bytes, 0);
 }
 
 std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder,

@@ -1,16 +1,36 @@
 // System calls on files. They go on after a signal, and an error names the file and the byte.
 #pragma once
 
+#include <unistd.h>
+
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace edgewire {
+
+/// An owned descriptor.
+class File {
+ public:
+  explicit File(int descriptor = -1) noexcept : descriptor_(descriptor) {}
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
 
 /// Repeats a system call as long as signals interrupt it. Returns its result: below 0, or a null pointer,
 /// with errno set where it fails.
@@ -26,6 +46,13 @@ auto uninterrupted(const Call& call) {
   while (failed(result) && errno == EINTR) result = call();
   return result;
 }
+
+/// Opens a file without a name, for reading and writing. It goes with the descriptor. Where the file system
+/// knows no such files, it has a name for a moment. Where there is none, errno says why.
+File unnamed_file(const std::string& folder);
+
+/// Makes transfers bypass the page cache from now on. Returns false where the file system cannot do that.
+bool bypass_page_cache(const File& file) noexcept;
 
 /// Closes a descriptor. Returns 0, or the system's error number where written bytes may be lost. A signal
 /// that interrupts close(2) is no error: the descriptor is closed all the same.
@@ -43,8 +70,7 @@ void read_at(int descriptor, const std::string& path, void* to, std::uint64_t by
 std::uint64_t read_up_to(int descriptor, const std::string& path, void* to, std::uint64_t bytes,
                          std::uint64_t offset);
 
-/// Reads the first bytes of a regular file, and returns how many there are. Throws Error with the path and
-/// the system's reason.
+/// Reads the first bytes of a regular file, and returns their number. Throws Error with path and reason.
 std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes);
 
 /// Returns what is in a folder, in no order. Entries are missing where `error` is set.

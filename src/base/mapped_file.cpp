@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <climits>
@@ -37,7 +36,6 @@ struct State {
   std::uint64_t first_page = 0;  ///< checksum of the first page
 };
 
-/// Addresses at which a file is mapped.
 struct Addresses {
   std::atomic<std::uintptr_t> begin = 0, end = 0;
   std::uint64_t offset = 0;  ///< the first address's offset in the file
@@ -90,16 +88,14 @@ bool has_changed(const Range& range) {
          checksum_of_first_page(range.data, then.bytes) != then.first_page;
 }
 
-/// Returns whether this process is the one that says that the file has changed. It is safe in a signal
-/// handler.
+/// Returns whether this process is to say that the file has changed. It is safe in a signal handler.
 bool tells(const Range& range) {
   std::atomic<pid_t>* const teller = range.teller.load();
   pid_t none = 0;
   return teller == nullptr || teller->compare_exchange_strong(none, getpid()) || none == getpid();
 }
 
-/// Ends the process with a line, unless another one has said it. It makes only calls that are safe in a
-/// signal handler.
+/// Ends the process with a line, unless another one has said it. Its calls are safe in a signal handler.
 [[noreturn]] void end_with(const Range& range, std::initializer_list<std::string_view> texts) {
   static std::atomic_flag ending;
   while (ending.test_and_set()) pause();  // another thread ends the process
@@ -114,8 +110,7 @@ bool tells(const Range& range) {
   _exit(1);
 }
 
-/// Ends the process when the system found no page for an address: the file has become shorter, or cannot be
-/// read there.
+/// Ends the process when the system found no page: the file has become shorter, or cannot be read there.
 [[noreturn]] void end_by_lost_page(const Range& range, std::uint64_t byte) {
   std::array<char, 20> digits;
   const auto after = std::to_chars(digits.data(), digits.data() + digits.size(), byte).ptr;

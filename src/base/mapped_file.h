@@ -72,9 +72,8 @@ struct SaidOfEnd {
 /// them: they cannot tell their peers then. Null: nothing is shared. `said` must outlive the processes.
 void share_end(SaidOfEnd* said) noexcept;
 
-/// Throws FileChanged if a file that is mapped was written since: its size or the time of its last change is
-/// another one, or its first page is. Call it before you publish anything that files were read for. It costs
-/// a system call for each mapped file.
+/// Throws FileChanged if a mapped file was written since: its size, its time or its first page differs. Call
+/// it before you publish anything that files were read for. It costs a system call for each file.
 void refuse_changed_files();
 
 }  // namespace edgewire

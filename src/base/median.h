@@ -6,8 +6,7 @@
 
 namespace edgewire {
 
-/// Returns the value in the middle, or the mean of the two values there. `values` has at least one value;
-/// they ascend.
+/// Returns the middle value, or the mean of the two there. `values` ascend; there is at least one.
 inline double median_of_sorted(std::span<const double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }

@@ -11,8 +11,7 @@ inline constexpr std::uint64_t kMixFactor = 0xBF58476D1CE4E5B9;
 /// The 32-bit counterpart of kGolden: 2^32 divided by the golden ratio.
 inline constexpr std::uint32_t kGolden32 = 0x9E3779B1;
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): a
-/// bijection.
+/// The finaliser of SplitMix64, a bijection (Steele, Lea, Flood: Fast Splittable PRNGs, 2014).
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x = (x ^ (x >> 30)) * kMixFactor;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;

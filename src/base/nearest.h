@@ -28,9 +28,8 @@ inline std::size_t typing_errors(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-/// Returns the candidate that `given` was probably meant to be: the one that it begins, if it is one only, or
-/// the one with the fewest typing errors, if they are few for its length. Capitals count as small letters.
-/// Returns an empty string if none is near.
+/// Returns the candidate that `given` was probably meant to be: the only one that it begins, in any case of
+/// letters, or the one with the fewest typing errors, if they are few; empty if none is near.
 inline std::string nearest(const std::string& given, std::span<const std::string> candidates) {
   std::string word = given;
   for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));

@@ -41,11 +41,6 @@ constexpr int kMostLinks = 40;  ///< number of links that the system follows
 /// An empty name is the current folder.
 const char* name_of(const std::string& folder) { return folder.empty() ? "." : folder.c_str(); }
 
-bool is_in_proc(const std::string& folder) {
-  struct statfs system {};
-  return statfs(name_of(folder), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-}
-
 /// Goes through the components of a path, one after the other.
 class Walk {
  public:
@@ -63,7 +58,9 @@ class Walk {
         return with_rest(next);  // whoever opens it says why it cannot be
       }
       if (S_ISLNK(status.st_mode)) {
-        if (rest_.empty() && is_in_proc(at_)) return next;
+        struct statfs system {};
+        if (rest_.empty() && statfs(name_of(at_), &system) == 0 && system.f_type == PROC_SUPER_MAGIC)
+          return next;
         follow(next, status);
       } else if (rest_.empty()) {
         return path_.ends_with('/') ? next + "/" : next;
@@ -154,7 +151,6 @@ void OutputFile::open_file(std::uint32_t mode) {
   if (descriptor_ < 0) fail(errno);
 }
 
-/// Opens a file that has a name.
 void OutputFile::open_aside(std::uint32_t mode) {
   aside_.emplace(name_aside(target_));
   descriptor_ = uninterrupted(
@@ -195,42 +191,30 @@ void OutputFile::link_aside() {
 
 /// Makes the file where those without a name cannot get one: a sandbox refuses it, or the file system.
 void OutputFile::copy_aside() {
-  const int unnamed = descriptor_;
+  const File unnamed(std::exchange(descriptor_, -1));
   struct stat status {};
+  if (fstat(unnamed.descriptor(), &status) != 0) fail(errno);
+  open_aside(status.st_mode & kPermissions);
+  if (descriptor_ < 0) fail(errno);
   std::vector<char> block(kCopyBytes);
-  try {
-    if (fstat(unnamed, &status) != 0) fail(errno);
-    open_aside(status.st_mode & kPermissions);
-    if (descriptor_ < 0) fail(errno);
-    for (std::uint64_t at = 0;;) {
-      const ssize_t bytes =
-          uninterrupted([&] { return pread(unnamed, block.data(), block.size(), static_cast<off_t>(at)); });
-      if (bytes < 0) fail(errno);
-      if (bytes == 0) break;
-      write(block.data(), static_cast<std::uint64_t>(bytes), at);
-      at += static_cast<std::uint64_t>(bytes);
-    }
-  } catch (...) {
-    close(unnamed);
-    if (descriptor_ == unnamed) descriptor_ = -1;
-    throw;
+  for (std::uint64_t at = 0;;) {
+    const ssize_t bytes = uninterrupted(
+        [&] { return pread(unnamed.descriptor(), block.data(), block.size(), static_cast<off_t>(at)); });
+    if (bytes < 0) fail(errno);
+    if (bytes == 0) break;
+    write(block.data(), static_cast<std::uint64_t>(bytes), at);
+    at += static_cast<std::uint64_t>(bytes);
   }
-  close(unnamed);
 }
 
-/// Gets permissions and owner of the file that it replaces, as far as the system lets it.
-void OutputFile::take_over() const noexcept {
-  if (!old_) return;
-  fchmod(descriptor_, old_->st_mode & kPermissions);
-  int status = fchown(descriptor_, old_->st_uid, old_->st_gid);
-  if (status != 0) status = fchown(descriptor_, static_cast<uid_t>(-1), old_->st_gid);
-  static_cast<void>(status);  // the file is whole also as this user's
-}
-
-/// Gives the file the owner and the permissions of the one that it replaces, and closes it. The file has a
-/// name already.
+/// Gives the file, which has a name, the owner and permissions of the one that it replaces, and closes it.
 void OutputFile::finish() {
-  take_over();
+  if (old_) {
+    fchmod(descriptor_, old_->st_mode & kPermissions);
+    int status = fchown(descriptor_, old_->st_uid, old_->st_gid);
+    if (status != 0) status = fchown(descriptor_, static_cast<uid_t>(-1), old_->st_gid);
+    static_cast<void>(status);  // the file is whole also as this user's
+  }
   const int cause = close_written(std::exchange(descriptor_, -1));
   if (cause == 0) return;
   if (!aside_) unlink(target_.c_str());

@@ -59,7 +59,6 @@ class OutputFile {
   bool link_to(const std::string& name) const;
   void link_aside();
   void copy_aside();
-  void take_over() const noexcept;
   void finish();
   [[noreturn]] void fail(int cause) const;
   std::string path_;                    ///< path that was asked for

@@ -46,43 +46,39 @@ void run_workers(int workers, const std::function<void(int)>& work) {
       threads.reserve(failures.size());
       for (int worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
     } catch (const std::system_error&) {
-      // Fewer threads than asked for: work is handed out, never divided beforehand, so those that run do it
-      // all.
+      // Fewer threads than asked for: work is handed out, never divided, so those that run do it all.
     }
     guarded(0);
   }
-  for (const std::exception_ptr& failure : failures) {
+  for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
-  }
 }
 
-void parallel_for(int workers, std::uint64_t count,
-                  const std::function<void(int worker, std::uint64_t index)>& work, const char* step,
-                  const Progress& progress) {
+void parallel_for(int workers, std::uint64_t count, const char* step, const Progress& progress,
+                  const std::function<void(int worker, std::uint64_t index)>& work) {
   std::atomic<std::uint64_t> next{0};  // a ticket: orders nothing else
   std::mutex mutex;
   std::exception_ptr failure;
   std::uint64_t failed_index = count;
-  run_workers(static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(workers),
-                                                       std::max<std::uint64_t>(count, 1))),
-              [&](int worker) {
-                for (;;) {
-                  const std::uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
-                  if (index >= count) return;
-                  try {
-                    work(worker, index);
-                  } catch (...) {
-                    next.store(count, std::memory_order_relaxed);
-                    const std::lock_guard lock(mutex);
-                    if (index < failed_index) {
-                      failed_index = index;
-                      failure = std::current_exception();
-                    }
-                  }
-                  if (worker == 0 && progress)
-                    progress({step, std::min(next.load(std::memory_order_relaxed), count), count, "parts"});
-                }
-              });
+  const std::uint64_t most = std::clamp<std::uint64_t>(count, 1, static_cast<std::uint64_t>(workers));
+  run_workers(static_cast<int>(most), [&](int worker) {
+    for (;;) {
+      const std::uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
+      if (index >= count) return;
+      try {
+        work(worker, index);
+      } catch (...) {
+        next.store(count, std::memory_order_relaxed);
+        const std::lock_guard lock(mutex);
+        if (index < failed_index) {
+          failed_index = index;
+          failure = std::current_exception();
+        }
+      }
+      if (worker == 0 && progress)
+        progress({step, std::min(next.load(std::memory_order_relaxed), count), count, "parts"});
+    }
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -41,8 +41,12 @@ void run_workers(int workers, const std::function<void(int worker)>& work);
 /// Hands out 0..count-1 in order to whichever worker is free. After a failure no more are handed out, and the
 /// exception of the lowest index is rethrown: the same one whatever the number of workers. The calling thread
 /// tells of the progress of `step`.
-void parallel_for(int workers, std::uint64_t count,
-                  const std::function<void(int worker, std::uint64_t index)>& work,
-                  const char* step = nullptr, const Progress& progress = {});
+void parallel_for(int workers, std::uint64_t count, const char* step, const Progress& progress,
+                  const std::function<void(int worker, std::uint64_t index)>& work);
+/// Does the same, and tells of nothing.
+inline void parallel_for(int workers, std::uint64_t count,
+                         const std::function<void(int worker, std::uint64_t index)>& work) {
+  parallel_for(workers, count, nullptr, {}, work);
+}
 
 }  // namespace edgewire

@@ -3,8 +3,7 @@
 
 namespace edgewire {
 
-/// Returns the first number of [first, last) of which holds(number) is true, as it is of all behind it; or
-/// `last`.
+/// Returns the first number of [first, last) for which holds(number), as for all behind it; or `last`.
 template <class Number, class Holds>
 Number first_of(Number first, Number last, const Holds& holds) {
   while (first < last) {

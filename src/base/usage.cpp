@@ -4,28 +4,26 @@
 #include <fstream>
 #include <limits>
 #include <string>
-#include <string_view>
 
 namespace edgewire {
 namespace {
 
 std::uint64_t parents_bytes = 0;
 
-/// Returns a figure of /proc/self/status, or 0 where it cannot be read.
-std::uint64_t status_bytes(std::string_view name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word; status.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))
-    if (std::uint64_t kibibytes = 0; word == name && status >> kibibytes) return kibibytes * 1024;
-  return 0;
-}
-
 }  // namespace
 
-void leave_out_parents_memory() { parents_bytes = status_bytes("VmRSS:"); }
+std::optional<std::uint64_t> proc_bytes(const char* file, std::string_view name) {
+  std::ifstream lines(file);
+  for (std::string word; lines >> word; lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))
+    if (std::uint64_t kibibytes = 0; word == name && lines >> kibibytes) return kibibytes * 1024;
+  return std::nullopt;
+}
+
+void leave_out_parents_memory() { parents_bytes = proc_bytes("/proc/self/status", "VmRSS:").value_or(0); }
 
 std::uint64_t peak_memory_bytes() {
   // getrusage() would count what the process was before execve(), a large Python process for example.
-  std::uint64_t peak = status_bytes("VmHWM:");
+  std::uint64_t peak = proc_bytes("/proc/self/status", "VmHWM:").value_or(0);
   if (peak == 0) peak = static_cast<std::uint64_t>(usage_of(RUSAGE_SELF).ru_maxrss) * 1024;
   return peak - std::min(peak, parents_bytes);
 }

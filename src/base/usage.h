@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace edgewire {
 
@@ -24,6 +26,10 @@ inline double cpu_seconds(const rusage& used) {
 
 /// Returns the CPU time that all threads of this process have used so far.
 inline double process_cpu_seconds() { return cpu_seconds(usage_of(RUSAGE_SELF)); }
+
+/// Returns a figure of a file in /proc that has one a line, in KiB behind its name; none where it is not
+/// there.
+std::optional<std::uint64_t> proc_bytes(const char* file, std::string_view name);
 
 /// Returns the most memory that this process has had resident so far, in bytes. A forked process does not
 /// count what it had from its parent.

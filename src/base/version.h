@@ -3,8 +3,7 @@
 
 namespace edgewire {
 
-/// The commit that the program was built from, followed by "-dirty" where files differed from it; "" outside
-/// a repository.
+/// The commit of the build, with "-dirty" behind where files differed from it; "" outside a repository.
 extern const char* const kCommit;
 
 }  // namespace edgewire

@@ -19,7 +19,6 @@
 #include "base/file_calls.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
-#include "base/quiet.h"
 #include "graph/file/format.h"
 #include "graph/write/compress.h"
 #include "topology/shell.h"

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/quiet.h"
 #include "bounds/bound.h"
 #include "cli/commands.h"
 #include "cli/common.h"

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/output_file.h"
 #include "base/output_folder.h"
-#include "base/quiet.h"
 #include "base/units.h"
 #include "base/usage.h"
 #include "cli/commands.h"

@@ -16,7 +16,6 @@
 #include "cli/job_options.h"
 #include "cli/option.h"
 #include "graph/read/formats.h"
-#include "graph/read/python_calls.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
 #include "options/files.h"

@@ -77,20 +77,19 @@ RowCounts count_all(const Graph& file, int workers) {
   file.verify_rows(0, 0);
   RowCounts total;
   std::mutex mutex;
-  parallel_for(
-      workers, (file.vertices() + kRows - 1) / kRows,
-      [&](int, std::uint64_t task) {
-        const RowCounts counts =
-            count_rows(file, task * kRows, std::min(file.vertices(), (task + 1) * kRows));
-        const std::lock_guard lock(mutex);
-        total.largest_out_degree = std::max(total.largest_out_degree, counts.largest_out_degree);
-        total.self_loops += counts.self_loops;
-        total.duplicates += counts.duplicates;
-        total.dangling += counts.dangling;
-        total.unsorted_rows += counts.unsorted_rows;
-        total.asymmetry += counts.asymmetry;
-      },
-      "counting", report::progress_on_stderr());
+  const Progress progress = report::progress_on_stderr();
+  parallel_for(workers, (file.vertices() + kRows - 1) / kRows, "counting", progress,
+               [&](int, std::uint64_t task) {
+                 const RowCounts counts =
+                     count_rows(file, task * kRows, std::min(file.vertices(), (task + 1) * kRows));
+                 const std::lock_guard lock(mutex);
+                 total.largest_out_degree = std::max(total.largest_out_degree, counts.largest_out_degree);
+                 total.self_loops += counts.self_loops;
+                 total.duplicates += counts.duplicates;
+                 total.dangling += counts.dangling;
+                 total.unsorted_rows += counts.unsorted_rows;
+                 total.asymmetry += counts.asymmetry;
+               });
   return total;
 }
 

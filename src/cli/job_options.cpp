@@ -8,7 +8,6 @@
 #include "base/control_group.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "base/quiet.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/option.h"

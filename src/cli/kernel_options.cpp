@@ -9,7 +9,6 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/quiet.h"
 #include "base/units.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -18,7 +17,6 @@
 #include "dense/plan/block_plan.h"
 #include "frontier/frontier_job.h"
 #include "graph/read/formats.h"
-#include "graph/read/python_calls.h"
 #include "library/job_options.h"
 #include "options/kernels.h"
 #include "options/measures.h"

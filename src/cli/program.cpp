@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/quiet.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/suggest.h"

@@ -12,7 +12,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/quiet.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/help.h"

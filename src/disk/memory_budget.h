@@ -22,14 +22,12 @@ class MemoryBudget {
  public:
   /// Makes a budget where memory is ample.
   MemoryBudget() = default;
-  /// Makes a budget. `memory_bytes`: memory of the process; 0: ample. Throws Error where the vertices need
-  /// more.
+  /// Makes a budget. `memory_bytes`: of the process; 0: ample. Throws Error where the vertices need more.
   MemoryBudget(std::uint64_t memory_bytes, const VertexBytes& bytes, const VertexCounts& vertices);
 
   /// Returns the bytes for edges; `otherwise` where memory is ample.
   std::uint64_t rest_or(std::uint64_t otherwise) const noexcept { return ample_ ? otherwise : rest_; }
-  /// Returns how much each of `workers` reads ahead: a quarter of the rest for all together, 1 MiB each at
-  /// least.
+  /// Returns how much each worker reads ahead: together a quarter of the rest, but 1 MiB each at least.
   std::uint64_t read_ahead(std::uint64_t workers) const noexcept;
 
  private:

@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "base/rooms.h"
+#include "edgewire/detail/memory.h"
 #include "topology/worker_pool.h"
 
 struct io_uring;
@@ -98,8 +101,7 @@ class Transfer {
     start(descriptor, to, offset, false);
   }
   void write(int descriptor, std::span<const std::byte> from, std::uint64_t offset) noexcept;
-  /// Waits until it has ended, if it was started. Returns 0 or the system's error number; ENODATA when the
-  /// file ends before.
+  /// Waits until it has ended, if it was started. Returns 0 or an errno: ENODATA where the file ends before.
   int wait() noexcept;
   /// Returns whether it was started and has not ended, as far as this process has seen.
   bool under_way() const noexcept { return under_way_ && queue_.error_ == 0; }
@@ -119,6 +121,30 @@ class Transfer {
   std::byte* memory_ = nullptr;
   std::size_t left_ = 0;
   std::uint64_t offset_ = 0;
+};
+
+/// Aligned memory for reads. Blocks are given back in the order in which they were taken. For one thread.
+class BlockRing {
+ public:
+  /// Makes a ring. `capacity`: the bytes, rounded up to a multiple of kAlignment. `queue`: reads into the
+  /// blocks; outlives this.
+  BlockRing(std::size_t capacity, Queue& queue);
+
+  /// Returns a block, in one piece, or null while there is no room. `bytes`: a multiple of kAlignment, at
+  /// most the capacity. The first call takes the memory from the system, so that it is near the thread, and
+  /// registers it with the queue. Throws Error.
+  std::byte* take(std::size_t bytes);
+  /// Gives the oldest block back.
+  void give_back() noexcept { blocks_.pop_front(); }
+
+ private:
+  struct Block {
+    std::size_t begin, end;
+  };
+  std::size_t capacity_;
+  Queue& queue_;
+  topology::NodeMemory memory_;
+  std::deque<Block> blocks_;  ///< oldest first
 };
 
 }  // namespace edgewire::disk

@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-/// The aligned memory of blocks.
 class Blocks {
  public:
   Blocks(std::size_t count, std::size_t bytes)

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "disk/file.h"
+#include "base/file_calls.h"
 #include "disk/queue.h"
 #include "disk/segment_file.h"
 
@@ -37,8 +37,7 @@ struct ReadRate {
 /// Blocks go to the files in turn. One thread uses it.
 class ReadProbe {
  public:
-  /// Writes the files. `bytes`: the size of each, rounded up to whole MiB. Throws Error that names the
-  /// folder.
+  /// Writes the files. `bytes`: the size of each, rounded up to MiB. Throws Error that names the folder.
   ReadProbe(const std::vector<std::string>& folders, std::uint64_t bytes);
 
   /// Measures these files instead, from their start to the end of the shortest one, whatever has become of

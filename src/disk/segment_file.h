@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_calls.h"
 #include "base/output_file.h"
-#include "disk/file.h"
 
 namespace edgewire::disk {
 
@@ -52,8 +52,7 @@ class SegmentWriter {
   /// Makes the files. Throws Error that names the file which cannot be written.
   SegmentWriter(const std::vector<std::string>& paths, std::uint64_t generation);
 
-  /// Chooses a place for the next segment, in the file that has the fewest bytes. One thread at a time calls
-  /// it.
+  /// Chooses a place for the next segment, in the file with the fewest bytes. One thread at a time calls it.
   Segment place(std::uint32_t bytes);
   /// Writes a segment to its place, and sets its checksum. `bytes` has room for its padding, which is set to
   /// zeros. Thread safe. Throws Error with the path.

@@ -5,15 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "disk/block_ring.h"
 #include "disk/queue.h"
 #include "disk/segment_file.h"
 
 namespace edgewire::disk {
 
-/// Reads segments in an order that begins again behind its end, for ever. While one is used, as many of the
-/// next ones are read as fit in memory; so the devices have work, whatever the caller waits for. One thread
-/// at a time uses it.
+/// Reads segments in an order that begins again behind its end. While one is used, as many of the next ones
+/// are read as fit in memory, so the devices have work. One thread at a time uses it.
 class SegmentReader {
  public:
   /// A segment that next() has read.

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "disk/block_ring.h"
 #include "disk/queue.h"
 #include "frontier/row_cache.h"
 #include "frontier/row_pages.h"

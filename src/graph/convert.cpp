@@ -14,8 +14,8 @@
 #include "graph/file/vertex_names.h"
 #include "graph/read/edge_lines.h"
 #include "graph/read/first_lines.h"
+#include "graph/read/formats.h"
 #include "graph/read/list_head.h"
-#include "graph/read/python_calls.h"
 #include "graph/read/readers.h"
 #include "graph/write/compress.h"
 #include "graph/write/writers.h"
@@ -62,31 +62,18 @@ void check_several(Format format, const ConvertOptions& wanted, std::deque<Input
 }
 
 BuildSummary read(Format format, const Conversion& conversion) {
-  switch (format) {
-    case Format::matrix_market:
-      return read_matrix_market(conversion);
-    case Format::csv:
-      return read_table(conversion);
-    case Format::metis:
-      return read_metis(conversion);
-    case Format::dimacs:
-      return read_dimacs(conversion);
-    case Format::el:
-    case Format::wel:
-      return read_gap_text(conversion, format == Format::wel);
-    case Format::sg:
-    case Format::wsg:
-      return read_gap_binary(conversion, format == Format::wsg);
-    case Format::u32_pairs:
-      return read_u32_pairs(conversion);
-    case Format::webgraph:
-      return read_webgraph(conversion);
-    default:
-      return conversion.wanted.labels ? read_labelled(conversion) : read_snap(conversion);
-  }
+  if (format == Format::matrix_market) return read_matrix_market(conversion);
+  if (format == Format::csv) return read_table(conversion);
+  if (format == Format::metis) return read_metis(conversion);
+  if (format == Format::dimacs) return read_dimacs(conversion);
+  if (format == Format::el || format == Format::wel) return read_gap_text(conversion, format == Format::wel);
+  if (format == Format::sg || format == Format::wsg)
+    return read_gap_binary(conversion, format == Format::wsg);
+  if (format == Format::u32_pairs) return read_u32_pairs(conversion);
+  if (format == Format::webgraph) return read_webgraph(conversion);
+  return conversion.wanted.labels ? read_labelled(conversion) : read_snap(conversion);
 }
 
-/// The way to read an input.
 struct Plan {
   Format format;
   FirstLines first{};     ///< first lines of edge lists and tables
@@ -155,10 +142,9 @@ Plan plan_for(Input& file, const ConvertOptions& options) {
     plan.wanted.labels = plan.first.names;
     if (plan.first.names) plan.format = plan.first.table || (tables && !first) ? Format::csv : Format::snap;
   }
-  if (!options.vertices.empty() && plan.format != Format::snap) {
+  if (!options.vertices.empty() && plan.format != Format::snap)
     throw UsageError(
         fmt::format("{}: only edge lists (snap) leave vertices without edges out", opt::vertices));
-  }
   if (options.labels && plan.format != Format::snap && plan.format != Format::csv)
     throw UsageError(fmt::format("{}: only edge lists (snap) and tables have names for ids", opt::labels));
   if (plan.wanted.labels && options.keep_ids)
@@ -167,7 +153,6 @@ Plan plan_for(Input& file, const ConvertOptions& options) {
   return plan;
 }
 
-/// Returns whether the reader keeps all edges in memory.
 bool in_memory(const Plan& plan) {
   return plan.format == Format::ew || plan.format == Format::metis || plan.wanted.labels;
 }
@@ -339,30 +324,20 @@ WriteSummary export_graph(const Graph& graph, const std::string& output, const E
   if (output != "-" && std::filesystem::equivalent(graph.path(), output, ignored))
     throw Error(fmt::format("{}: input and output are the same file", output));
   const bool weights = options.weights && graph.weighted() && has_weights(options.format);
-  if (!weights && (options.format == Format::wel || options.format == Format::wsg)) {
+  if (!weights && (options.format == Format::wel || options.format == Format::wsg))
     throw Error(
         fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
                     graph.weighted() ? fmt::format("{} drops them", opt::no_weights) : "the graph has none"));
-  }
   const Export task = {graph, output, weights, options.names, workers_or_default(options.workers), progress};
   try {
-    switch (options.format) {
-      case Format::el:
-      case Format::wel:
-        return write_gap_text(task);
-      case Format::csv:
-      case Format::tsv:
-        return write_table(task, options.format == Format::csv ? ',' : '\t');
-      case Format::matrix_market:
-        return write_matrix_market(task);
-      case Format::metis:
-        return write_metis(task);
-      case Format::sg:
-      case Format::wsg:
-        return write_gap_binary(task);
-      default:
-        throw Error(fmt::format("{}: this format is not written", output));
-    }
+    const Format format = options.format;
+    if (format == Format::csv) return write_table(task, ',');
+    if (format == Format::tsv) return write_table(task, '\t');
+    if (format == Format::matrix_market) return write_matrix_market(task);
+    if (format == Format::metis) return write_metis(task);
+    if (format == Format::el || format == Format::wel) return write_gap_text(task);
+    if (format == Format::sg || format == Format::wsg) return write_gap_binary(task);
+    throw Error(fmt::format("{}: this format is not written", output));
   } catch (const std::bad_alloc&) {
     throw Error(fmt::format("{}: not enough memory to write it{}", output, limit_to_raise(ENOMEM)));
   }

@@ -19,8 +19,7 @@ namespace edgewire::graph {
 struct ConvertOptions {
   Format format = Format::automatic;
   bool weights = true;  ///< whether to keep weights where the format has them
-  bool simple = false;
-  bool undirected = false;
+  bool simple = false, undirected = false;
   int workers = 0;            ///< number of workers; 0: one a core
   std::string vertices = {};  ///< file (format snap) of ids, one a line, that are vertices even without edges
   bool labels = false;        ///< whether ids are names (formats snap and csv), whose table is written
@@ -49,12 +48,10 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
 BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
                         const ConvertOptions& options, const Progress& progress = {});
 
-/// Returns whether convert_to() refuses a file because it is read in memory. Throws the errors that reading
-/// begins with.
+/// Returns whether convert_to() refuses a file, which is read in memory. Throws the errors of its start.
 bool reads_in_memory(const std::string& input, const ConvertOptions& options);
 
-/// Adds all edges of a graph to `builder`, and releases the pages that hold them; where `turned`, each from
-/// its target to its source. Throws Error.
+/// Adds all edges of a graph to `builder`, and releases their pages; where `turned`, each the other way.
 void add_rows(const Graph& graph, Builder& builder, bool turned, const char* step, const Progress& progress);
 
 /// Returns the ids that vertices had in the file that was converted; empty where these are their numbers.

@@ -34,13 +34,11 @@ BuildSummary generate(const std::string& path, std::uint64_t vertices, std::uint
   OutputFile output(path);
   try {
     Builder builder(vertices, edges, options);
-    parallel_for(
-        options.workers, (items + kItemsPerTask - 1) / kItemsPerTask,
-        [&](int worker, std::uint64_t task) {
-          const std::uint64_t end = std::min(items, (task + 1) * kItemsPerTask);
-          for (std::uint64_t i = task * kItemsPerTask; i < end; ++i) make(worker, i, builder);
-        },
-        "making edges", progress);
+    const std::uint64_t tasks = (items + kItemsPerTask - 1) / kItemsPerTask;
+    parallel_for(options.workers, tasks, "making edges", progress, [&](int worker, std::uint64_t task) {
+      const std::uint64_t end = std::min(items, (task + 1) * kItemsPerTask);
+      for (std::uint64_t i = task * kItemsPerTask; i < end; ++i) make(worker, i, builder);
+    });
     return builder.write(output, {}, flags, progress);
   } catch (const std::bad_alloc&) {
     throw Error(fmt::format("{}: not enough memory for {} vertices and {} edges{}", path, vertices, edges,
@@ -54,14 +52,12 @@ BuildOptions build_options(const GenerateOptions& options) {
 }
 
 void check_size(const std::string& path, std::uint64_t vertices, std::uint64_t edges) {
-  if (vertices > kMaxVertices) {
+  if (vertices > kMaxVertices)
     throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", path, vertices,
                             kMaxVertices, kMoreVertices));
-  }
-  if (edges > kMaxEdges / 2) {
+  if (edges > kMaxEdges / 2)
     throw Error(
         fmt::format("{}: {} edges are more than the {} that are supported", path, edges, kMaxEdges / 2));
-  }
 }
 
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {
@@ -70,8 +66,7 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) {
 }
 
 struct Pair {
-  std::uint64_t source = 0;
-  std::uint64_t target = 0;
+  std::uint64_t source = 0, target = 0;
 };
 
 /// Chooses a quadrant of the edge matrix `scale` times; two choices from one random number.

@@ -1,5 +1,4 @@
-// Synthetic graphs. Edge number i is a function of the seed and i, so any number of workers makes the same
-// file.
+// Synthetic graphs. Edge i is a function of the seed and i, whatever the number of workers.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,8 @@
 
 namespace edgewire::graph {
 
-/// Makes a Kronecker graph with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19; Chakrabarti, Zhan,
-/// Faloutsos: R-MAT, 2004), 2^scale vertices whose ids are permuted, edge_factor edges for each vertex. scale
-/// <= 31. Throws Error.
+/// Makes a Kronecker graph with Graph500's parameters (A, B, C = 0.57, 0.19, 0.19; Chakrabarti, Zhan,
+/// Faloutsos: R-MAT, 2004): 2^scale vertices with permuted ids, edge_factor edges for each. Throws Error.
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
                                 const GenerateOptions& options);
 
@@ -21,15 +19,13 @@ BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, s
                               const GenerateOptions& options);
 
 struct GridShape {
-  std::uint64_t rows = 0;
-  std::uint64_t columns = 0;
+  std::uint64_t rows = 0, columns = 0;
   /// Whether the last row and column are joined to the first ones where there are more than two.
   bool torus = false;
   bool keep_order = false;  ///< whether ids are row * columns + column; else they are permuted
 };
 
-/// Makes a graph in which each cell is joined to its neighbours above, below, left and right: symmetric, no
-/// duplicates, no self loops.
+/// Makes a graph in which each cell is joined to its neighbours on all four sides: symmetric and simple.
 BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options);
 
 }  // namespace edgewire::graph

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/quiet.h"
 #include "base/usage.h"
 #include "launch/agreement.h"
 #include "launch/bootstrap.h"

@@ -22,7 +22,6 @@
 
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/quiet.h"
 #include "launch/bootstrap.h"
 #include "launch/frames.h"
 #include "launch/interfaces.h"

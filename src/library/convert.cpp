@@ -65,12 +65,10 @@ constexpr std::uint64_t kEdgesOfPiece = 1 << 16;  // that a worker takes at once
 template <class Take>
 void each_piece(std::uint64_t edges, int workers, const Take& take, const char* step = nullptr,
                 const Progress& progress = {}) {
-  parallel_for(
-      workers, (edges + kEdgesOfPiece - 1) / kEdgesOfPiece,
-      [&](int worker, std::uint64_t piece) {
-        take(worker, piece * kEdgesOfPiece, std::min(edges, (piece + 1) * kEdgesOfPiece));
-      },
-      step, progress);
+  parallel_for(workers, (edges + kEdgesOfPiece - 1) / kEdgesOfPiece, step, progress,
+               [&](int worker, std::uint64_t piece) {
+                 take(worker, piece * kEdgesOfPiece, std::min(edges, (piece + 1) * kEdgesOfPiece));
+               });
 }
 
 /// Returns the largest id, 0 where there is none. Throws Error for the first one that is negative.

@@ -8,7 +8,6 @@ namespace edgewire::partition {
 
 namespace {
 
-/// Calls change_one() for each number.
 template <class Change>
 void change(std::span<std::uint32_t> numbers, const ForEach& for_each, const Change& change_one) {
   constexpr std::size_t kPiece = 1 << 16;
@@ -22,10 +21,9 @@ void change(std::span<std::uint32_t> numbers, const ForEach& for_each, const Cha
 
 void to_addresses(std::span<std::uint32_t> destinations, std::span<const std::uint32_t> bounds,
                   const ForEach& for_each) {
-  if (bounds.size() - 1 > std::size_t{1} << kOffsetBits) {
+  if (bounds.size() - 1 > std::size_t{1} << kOffsetBits)
     throw Error(
         fmt::format("{} columns in one process, more than 2^16: use more processes", bounds.size() - 1));
-  }
   const ColumnAddresses address(bounds);
   change(destinations, for_each, [&](std::uint32_t& number) {
     if (number != kNoDestination) number = address(number);

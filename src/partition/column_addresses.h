@@ -19,8 +19,7 @@ inline constexpr std::uint32_t kOffsetBits = 16;
 /// The number of a destination that is not in this process.
 inline constexpr std::uint32_t kNoDestination = std::numeric_limits<std::uint32_t>::max();
 
-/// The number of destinations whose edges are counted together. A column begins at a multiple of it, or at
-/// `begin`.
+/// The number of destinations whose edges are counted together. Columns begin at multiples, or at `begin`.
 inline constexpr std::uint32_t kColumnGranule = 64;
 
 /// Cuts the destinations [begin, end) into columns and appends their bounds; bounds.back() must be `begin`. A
@@ -43,8 +42,7 @@ inline void cut_columns(std::vector<std::uint32_t>& bounds, std::uint32_t begin,
   if (end > begin) bounds.push_back(end);
 }
 
-/// Returns how many edges each column has, as far as `counts` tell: a granule that several columns share
-/// counts in each.
+/// Returns how many edges each column has; a granule that several columns share counts in each.
 inline std::vector<std::uint64_t> edges_of_columns(std::span<const std::uint32_t> bounds,
                                                    std::span<const std::uint64_t> counts) {
   std::vector<std::uint64_t> edges;
@@ -80,8 +78,7 @@ class ColumnAddresses {
   std::vector<std::uint32_t> columns_;
 };
 
-/// Turns destinations, but for kNoDestination, into their addresses. Throws Error when there are too many
-/// columns.
+/// Turns destinations, but for kNoDestination, into addresses. Throws Error when there are too many columns.
 void to_addresses(std::span<std::uint32_t> destinations, std::span<const std::uint32_t> bounds,
                   const ForEach& for_each);
 /// Turns addresses of destinations back into destinations.

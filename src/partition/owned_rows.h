@@ -14,8 +14,7 @@
 
 namespace edgewire::partition {
 
-/// The memory of the rows of owned vertices: an id or a number for each entry, and 8 bytes for each owned
-/// vertex.
+/// The memory of the rows of owned vertices: an id or a number for each entry, and 8 bytes for each vertex.
 struct RowMemory {
   std::vector<std::uint64_t> begins;  ///< starts of rows among the entries, [local], and the end
   topology::NodeMemory entries;
@@ -34,8 +33,7 @@ class OwnedRows {
   /// Makes rows that are in the file. Any row can be asked for that is on this host and was verified.
   OwnedRows(const Graph& graph) noexcept  // NOLINT(google-explicit-constructor): its rows
       : graph_(&graph), begins_(graph.offsets()), targets_(graph.targets()), weights_(graph.weights()) {}
-  /// Makes the rows of a process that are in memory. `weights` are those of all entries, in the type of the
-  /// graph; they may be empty.
+  /// Makes rows in memory. `weights` are those of all entries, in the graph's type; they may be empty.
   OwnedRows(const Graph& graph, const Ownership& ownership, RowMemory rows, topology::NodeMemory weights);
 
   const Graph& graph() const noexcept { return *graph_; }
@@ -65,8 +63,7 @@ class OwnedRows {
   /// Prefetches the place of the row, which range() will ask for.
   void fetch_range(VertexId v) const noexcept { __builtin_prefetch(&begins_[place(v)], 0, 2); }
 
-  /// Prefetches the start of each vertex's row, all rows at the same time. The processor itself prefetches
-  /// the rest of long rows.
+  /// Prefetches the start of each vertex's row. The processor itself prefetches the rest of long rows.
   void fetch(std::span<const VertexId> vertices) const noexcept {
     constexpr std::uint64_t kLine = 64 / sizeof(VertexId), kLines = 8;
     const VertexId* const targets = targets_.data();
@@ -85,8 +82,7 @@ class OwnedRows {
   void release_pages(std::uint64_t first, std::uint64_t last) const noexcept {
     if (in_file()) graph_->release_rows(first, last);
   }
-  /// Gives back the memory of targets, for all copies: degrees and weights stay. Does nothing where rows are
-  /// in the file.
+  /// Gives back the memory of targets, if there is any, for all copies: degrees and weights stay.
   void forget_targets();
   /// Gives back the memory of targets and weights, likewise.
   void forget_edges();

@@ -24,13 +24,15 @@ std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
   return whole + (vertex(owner, LocalNumber(whole)) - std::uint64_t{whole} * processes_ < rest ? 1 : 0);
 }
 
+namespace {
+
 /// The weight of edges in cut_evenly(). A range's part of the edges decides what its owner computes, and its
 /// part of the vertices more than that of the edges how many values it sends. With this weight both are even
 /// enough: at most 1.13 times the mean of values on Kronecker graphs (4 to 256 processes), and 1.21 times the
 /// mean of edges on crawls (8).
 constexpr std::uint64_t kEdgesBeforeVertices = 4;
-
-namespace {
+constexpr std::string_view kAuto = "auto,";
+constexpr std::string_view kRange = "range";  ///< another name of "ranges"
 
 void check_owned(std::uint64_t vertices) {
   if (vertices > kMostOfAProcess)
@@ -42,8 +44,7 @@ void check_owned(std::uint64_t vertices) {
 
 std::vector<PlainId> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
   const std::uint64_t vertices = offsets.size() - 1, first = offsets.front(), edges = offsets.back() - first;
-  // This is the sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of
-  // them.
+  // The sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of them.
   const auto before = [&](std::uint64_t vertex) {
     return static_cast<Uint128>(offsets[vertex] - first) * kEdgesBeforeVertices * vertices +
            static_cast<Uint128>(vertex) * std::max(edges, vertices);
@@ -112,13 +113,6 @@ Ownership Ownership::even_ranges(std::span<const std::uint64_t> offsets, int pro
   return {RangeOwnership(cut_evenly(offsets, static_cast<std::uint32_t>(processes))), offsets.size() - 1,
           processes};
 }
-
-namespace {
-
-constexpr std::string_view kAuto = "auto,";
-constexpr std::string_view kRange = "range";  ///< another name of "ranges"
-
-}  // namespace
 
 bool Ownership::is_name_of_ranges(std::string_view how) noexcept { return how == "ranges" || how == kRange; }
 

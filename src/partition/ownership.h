@@ -1,5 +1,4 @@
-// The partition folder decides who owns a vertex, and how its rows come to the owner. It has ownership, the
-// shares of the file that each process reads, the loader of rows, and sets of vertices. This file has the
+// The partition folder decides who owns a vertex, and how its rows come to the owner. This file has the
 // ownership.
 #pragma once
 
@@ -129,8 +128,7 @@ class Ownership {
   /// vertex whose row begins with this edge or behind it, or `vertices`.
   static Ownership ranges(std::uint64_t vertices, std::uint64_t edges, int processes,
                           const std::function<std::uint64_t(std::uint64_t edge)>& first_from);
-  /// Returns the ranges of cut_evenly(): for processes that hold blocks of edges
-  /// (dense/plan/edge_partition.h).
+  /// Returns the ranges of cut_evenly(), for blocks of edges (dense/plan/edge_partition.h).
   static Ownership even_ranges(std::span<const std::uint64_t> offsets, int processes);
   /// Reads one owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every
   /// process must own a vertex. It reads the file once, line by line, and keeps what TableOwnership says.

@@ -31,7 +31,6 @@ std::vector<std::uint64_t> numbers_of(const RowRanges& ranges) {
   return numbers;
 }
 
-/// Returns the ranges of process `rank`.
 RowRanges ranges_of(std::span<const std::uint64_t> numbers, std::size_t rank, std::uint64_t vertices) {
   RowRanges ranges;
   for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) {

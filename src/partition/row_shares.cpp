@@ -11,8 +11,7 @@ namespace edgewire::partition {
 
 namespace {
 
-/// Returns the first vertex of [first, last] for which reached(offset, vertex) holds; last + 1: there is
-/// none.
+/// Returns the first vertex of [first, last] for which reached(offset, vertex) holds; else last + 1.
 template <class Reached>
 std::uint64_t find_vertex(const Graph& graph, const graph::RowRange& rows, const Reached& reached) {
   return first_of(rows.first, rows.last + 1, [&](std::uint64_t v) {

@@ -1,5 +1,4 @@
-// This file decides which process reads which rows of a graph, so that all of them together read each row
-// once.
+// This file decides which process reads which rows of a graph: all together read each row once.
 #pragma once
 
 #include <cstdint>

@@ -116,12 +116,11 @@ namespace {
 /// Reads one number a line, at most `vertices` of them. Throws Error with the path and line.
 void read_parts(const std::string& path, std::uint64_t vertices, TableOwnership::Builder& table) {
   std::error_code cause;
-  if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status)) {
+  if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status))
     throw Error(fmt::format("{}: cannot read the partition file: {}", path,
                             cause                                   ? reason(cause.value())
                             : std::filesystem::is_directory(status) ? "it is a folder"
                                                                     : "it is not a regular file"));
-  }
   std::ifstream in(path);
   while (!in && errno == EINTR) in.open(path);
   if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(errno)));
@@ -130,14 +129,12 @@ void read_parts(const std::string& path, std::uint64_t vertices, TableOwnership:
     if (!line.empty() && line.back() == '\r') line.pop_back();
     std::uint16_t part = 0;
     const auto [end, bad] = std::from_chars(line.data(), line.data() + line.size(), part);
-    if (bad != std::errc{} || end != line.data() + line.size() || part >= kMaxProcesses) {
+    if (bad != std::errc{} || end != line.data() + line.size() || part >= kMaxProcesses)
       throw Error(fmt::format("{}: line {}: not a part from 0 to {}: '{:.40}'", path, table.added() + 1,
                               kMaxProcesses - 1, line));
-    }
-    if (table.added() == vertices) {
+    if (table.added() == vertices)
       throw Error(
           fmt::format("{}: line {}: more lines than the graph's {} vertices", path, vertices + 1, vertices));
-    }
     table.add(part);
   }
   if (in.bad()) throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(errno)));
@@ -151,19 +148,17 @@ void check_parts(const std::string& path, std::span<const std::uint32_t> counts,
       std::find_if(counts.rbegin(), counts.rend(), [](std::uint32_t count) { return count > 0; });
   const auto made_for = static_cast<int>(counts.rend() - last);
   if (made_for == 0) return;
-  if (made_for != processes) {
+  if (made_for != processes)
     throw Error(fmt::format(
         "{}: {} part{} for {} process{}: start as many processes as there are parts, or make a partition "
         "into {}",
         path, made_for, made_for == 1 ? "" : "s", processes, processes == 1 ? "" : "es", processes));
-  }
   const auto used = counts.first(static_cast<std::size_t>(processes));
-  if (const auto empty = std::ranges::find(used, 0U); empty != used.end()) {
+  if (const auto empty = std::ranges::find(used, 0U); empty != used.end())
     throw Error(fmt::format(
         "{}: no vertex is in part {} of {}: that process would have no work; make a partition without "
         "empty parts",
         path, empty - used.begin(), processes));
-  }
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-// Sets of vertices, and a number for each vertex of a set, in memory that grows with the set. A process keeps
-// in them what its edges lead to: a table of all vertices would grow with the graph. Where few processes
-// share the graph, such a table takes no more than the owned vertices do, and is faster. Look-ups prefetch,
-// since the tables are larger than the caches.
+// Sets of vertices, and a number for each vertex of a set, in memory that grows with the set, not with the
+// graph, unless a table of all vertices takes no more than the owned ones do. Look-ups prefetch.
 #pragma once
 
 #include <algorithm>
@@ -53,13 +51,11 @@ class VertexSet {
 
   std::uint32_t count() const noexcept { return count_; }
   bool has(VertexId v) const noexcept { return place(v) != 0; }
-  /// Returns 1 + the number of vertices of the set that have lower ids than `v`, or 0 where `v`
-  /// is not in the set.
+  /// Returns 1 + the number of vertices of the set with lower ids than `v`; 0 where `v` is not in the set.
   std::uint32_t place(VertexId v) const noexcept {
     return regions_.empty() ? place_in(words_[v / kBits], v) : place_in(word_at(v), v);
   }
-  /// Calls work(place), where place(v) is place(). It is for loops, which then do not ask again which words
-  /// are in memory.
+  /// Calls work(place), where place(v) is place(). It is for loops: they look up once which words are there.
   template <class Work>
   void visit(const Work& work) const {
     if (regions_.empty())
@@ -166,8 +162,7 @@ inline void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_
   look_up<std::uint32_t>(table, numbers, numbers);
 }
 
-/// Finds the places of vertices in the table (see VertexNumbers::visit()), and prefetches the entries of
-/// `table` there.
+/// Finds the places of vertices (see VertexNumbers::visit()), and prefetches the entries of `table` there.
 template <class PlaceOf>
 void find_places(const PlaceOf& place_of, const std::uint32_t* table, const PlainId* vertices,
                  std::span<std::uint32_t> places) {
@@ -194,8 +189,7 @@ inline void look_up(const VertexNumbers& table, std::span<const PlainId> vertice
   });
 }
 
-/// Does the same for rows of vertices that end at `ends`. It also removes the numbers that are not below
-/// `limit`, and sets `ends` to the new ends.
+/// Does the same for rows that end at `ends`. It removes numbers that are not below `limit`, and sets `ends`.
 inline void look_up_below(std::uint32_t limit, const VertexNumbers& table, std::span<const PlainId> vertices,
                           std::span<std::uint32_t> numbers, std::span<std::uint32_t> ends) {
   table.visit([&](const auto& place_of) {

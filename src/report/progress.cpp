@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/quiet.h"
 #include "base/seconds.h"
 #include "base/units.h"
 

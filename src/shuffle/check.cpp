@@ -11,7 +11,6 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file_calls.h"
-#include "disk/file.h"
 
 namespace edgewire::shuffle {
 
@@ -30,7 +29,7 @@ bool comes_before(std::string_view a, std::string_view b, const RecordShape& sha
 
 PartProof prove_part(const std::string& path, const RecordShape& shape, const std::string& called) {
   const std::string& name = called.empty() ? path : called;
-  const disk::File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  const File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
   PartProof proof;
   std::string block(std::max<std::size_t>(kReadBytes / shape.bytes, 1) * shape.bytes, '\0');

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_calls.h"
 #include "base/output_file.h"
 #include "base/output_folder.h"
 #include "base/parallel.h"
-#include "disk/file.h"
 #include "graph/file/weights.h"
 #include "graph/read/edge_sink.h"
 #include "launch/bootstrap.h"
@@ -142,7 +142,7 @@ class LoadJob final : public graph::EdgeSink {
   std::vector<std::uint64_t> edge_begins_;  ///< begins of all partitions, and the end
   std::unique_ptr<OutputFolder> folder_;    ///< folder of the parts
   std::unique_ptr<OutputFile> output_;      ///< output file, at rank 0 and for a part
-  disk::File shared_;                       ///< file of rank 0, elsewhere
+  File shared_;                             ///< file of rank 0, elsewhere
   GraphSections sections_;
 };
 

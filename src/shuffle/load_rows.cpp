@@ -94,7 +94,7 @@ void LoadJob::open_file(std::uint32_t flags) {
   }
   path = bootstrap_.allgather(path)[0];
   if (rank() == 0) return;
-  shared_ = disk::File(uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); }));
+  shared_ = File(uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); }));
   if (shared_.descriptor() < 0)
     throw Error(fmt::format("{}: cannot write: {}", options_.output, reason(errno)));
   sections_.descriptor = shared_.descriptor();

@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "disk/file.h"
+#include "base/file_calls.h"
 
 namespace edgewire::shuffle {
 
@@ -28,7 +28,7 @@ class RecordInput {
  private:
   struct One {
     std::string path;
-    disk::File file;
+    File file;
     std::uint64_t begin, end;  ///< places of the file's records in the sequence
     timespec written;          ///< time of the last change of its content
   };

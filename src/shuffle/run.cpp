@@ -74,10 +74,10 @@ Cuts RecordBuffer::cuts(const Splitters& splitters, std::uint32_t first, std::ui
 
 void RunFile::open_file() {
   if (file_.descriptor() >= 0) return;
-  file_ = disk::unnamed_file(folder_);
+  file_ = unnamed_file(folder_);
   if (file_.descriptor() < 0) fail_run(folder_, errno);
   // Runs go through the page cache where the file system cannot bypass it.
-  [[maybe_unused]] const bool bypassed = disk::bypass_page_cache(file_);
+  [[maybe_unused]] const bool bypassed = bypass_page_cache(file_);
   blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
 }
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_calls.h"
 #include "base/rooms.h"
-#include "disk/file.h"
 #include "disk/queue.h"
 #include "edgewire/detail/memory.h"
 #include "shuffle/radix_sort.h"
@@ -124,7 +124,7 @@ class RunFile {
   RecordShape shape_;
   std::string folder_;
   const transport::Health& health_;
-  disk::File file_;
+  File file_;
   topology::NodeMemory blocks_;
   std::array<disk::Transfer, 2> transfers_;
   std::size_t current_ = 0, filled_ = 0;  ///< number of the block that is being filled, and its filled bytes

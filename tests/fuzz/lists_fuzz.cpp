@@ -4,7 +4,7 @@
 
 #include "../unit/graph_test.h"
 #include "base/checksum.h"
-#include "base/quiet.h"
+#include "base/error.h"
 #include "cli/sources.h"
 #include "fuzz.h"
 #include "graph/convert.h"

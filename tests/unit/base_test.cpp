@@ -12,7 +12,6 @@
 #include "base/digit_sort.h"
 #include "base/median.h"
 #include "base/mixing.h"
-#include "base/ranked_bits.h"
 #include "base/release.h"
 #include "base/usage.h"
 

@@ -1,4 +1,3 @@
-#include "disk/block_ring.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "graph/convert.h"
-#include "graph/read/python_calls.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ranked_bits.h"
+#include "base/bits.h"
 #include "base/rooms.h"
 #include "dense/plan/cover.h"
 #include "dense/plan/edge_rows.h"

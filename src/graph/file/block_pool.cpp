@@ -38,8 +38,7 @@ void BlockPool::add_batch(std::unique_lock<std::mutex>& lock) {
   }
   std::byte* const batch = std::exchange(next_, next_ + kBatch);
   lock.unlock();
-  // One call for all pages takes the system half as long as a fault for each. Without such a call, they come
-  // by faults.
+  // One call for all pages takes half as long as a fault for each. Where it fails, pages come by faults.
   madvise(batch, kBatch, MADV_POPULATE_WRITE);
   lock.lock();
   for (std::byte* block = batch + kBatch; block != batch;) {

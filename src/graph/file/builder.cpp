@@ -77,10 +77,9 @@ std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights) 
 Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options,
                  std::shared_ptr<BlockPool> pool)
     : vertices_(vertices), options_(options), pool_(std::move(pool)) {
-  if (vertices > kMaxVertices) {
+  if (vertices > kMaxVertices)
     throw Error(fmt::format("{} vertices are more than the {} that are supported{}", vertices, kMaxVertices,
                             kMoreVertices));
-  }
   const std::uint64_t wanted = std::clamp<std::uint64_t>(
       std::max(expected_edges / kBucketEdges, vertices / kBucketRows), 1, kMaxBuckets);
   const int vertex_bits = vertices > 1 ? static_cast<int>(std::bit_width(vertices - 1)) : 0;
@@ -174,13 +173,6 @@ struct Builder::Scratch {
   }
 };
 
-void Builder::sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch) {
-  if (!options_.weighted) return sort_keys<TargetKeys>(bucket, scratch);
-  Weights(type, nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
-    sort_keys<WeightedKeys<Number>>(bucket, scratch);
-  });
-}
-
 /// Adds the number of edges of each row to the counts of the rows behind it, and writes the targets as they
 /// come. Returns how many edges are less than the one before: with none, the targets are in order, too.
 std::uint64_t Builder::count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts,
@@ -235,7 +227,6 @@ void Builder::place_keys(std::uint64_t bucket, std::span<std::uint64_t> starts, 
     weights.visit(place);
 }
 
-/// Returns the edges of a bucket in the order of their targets.
 std::span<const Builder::Edge> Builder::edges_by_target(std::uint64_t bucket, std::uint64_t count,
                                                         Scratch& scratch) const {
   if (scratch.edges.size() < 2 * count) scratch.edges.resize(2 * count);
@@ -267,8 +258,7 @@ void Builder::sort_keys(std::uint64_t bucket, Scratch& scratch) {
   else if (!sorted)
     each_block(bucket, place);
   free_streams(bucket);
-  std::uint64_t kept = 0;
-  std::uint64_t begin = 0;
+  std::uint64_t kept = 0, begin = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
     const std::uint64_t end = ends[sorted ? row + 1 : row];
     if (!sorted && !by_target && !std::is_sorted(keys + begin, keys + end))
@@ -342,12 +332,14 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   const WeightFacts weights = close_all();
   {
     std::vector<Scratch> scratch(workers_.size());
-    parallel_for(
-        options_.workers, buckets_.size(),
-        [&](int worker, std::uint64_t bucket) {
-          sort_bucket(bucket, weights.type(), scratch[static_cast<std::size_t>(worker)]);
-        },
-        "sorting edges", progress);
+    parallel_for(options_.workers, buckets_.size(), "sorting edges", progress,
+                 [&](int worker, std::uint64_t bucket) {
+                   Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+                   if (!options_.weighted) return sort_keys<TargetKeys>(bucket, mine);
+                   Weights(weights.type(), nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
+                     sort_keys<WeightedKeys<Number>>(bucket, mine);
+                   });
+                 });
   }
   bucket_starts_.assign(1, 0);
   for (const Bucket& bucket : buckets_)

@@ -37,8 +37,7 @@ struct BuildOptions {
   bool keep_ids = false;  ///< whether vertices are all ids up to the largest, also where few of them occur
   /// Name of the input that must hold edges, for messages; empty: it need not.
   std::string must_hold_edges = {};
-  /// Called to say how big a file becomes that keeps sparse ids, before it is written, and which weight was
-  /// rounded. It may be empty.
+  /// Called, if it is not empty, to say how big a file with sparse ids becomes, and which weight was rounded.
   std::function<void(const std::string&)> note = {};
   WeightColumn column = WeightColumn::named;
 };
@@ -54,14 +53,12 @@ void require_edges(const BuildOptions& options, std::uint64_t edges_read);
 /// Tells options.note how big the file becomes, where ids are kept though they are sparse.
 void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
                std::uint64_t file_bytes);
-/// Returns the flags (Flag in format.h) of a graph that is built with these options from weights with these
-/// facts.
+/// Returns the flags (Flag in format.h) of a graph that is built with these options from such weights.
 std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights);
 
 /// The figures of the written file.
 struct BuildSummary {
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
+  std::uint64_t vertices = 0, edges = 0;
   std::uint64_t dropped = 0;  ///< number of edges that `simple` took away
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;    ///< checksum, see Graph
@@ -169,8 +166,7 @@ class Builder {
     put(worker, source, target, weight);
     if (options_.undirected && source != target) put(worker, target, source, weight);
   }
-  /// Does the same for edges from vertex_of(ids[2i]) to vertex_of(ids[2i + 1]). `weights` holds one for each,
-  /// or is empty.
+  /// Does the same for edges from vertex_of(ids[2i]) to vertex_of(ids[2i + 1]). `weights`: one each, or none.
   template <class Id, class VertexOf>
   void add(int worker, std::span<const Id> ids, Weights weights, const VertexOf& vertex_of) {
     if (!options_.weighted && !options_.undirected) return add_directed(worker, ids, vertex_of);
@@ -182,10 +178,9 @@ class Builder {
     weights.visit([&](const auto all) { add_all([all](std::size_t i) { return Weight(all[i]); }); });
   }
 
-  /// Writes and commits the file. `original_ids` is empty or holds one for each vertex. `flags` are added to
-  /// those that follow from the options (Flag in format.h): facts of the graph that the caller knows. It is
-  /// called once. `before_naming` is called with the checksum of the graph when only the name is left to be
-  /// given.
+  /// Writes and commits the file, once. `original_ids` is empty or holds one for each vertex. `flags`: facts
+  /// of the graph that the options do not tell (Flag in format.h). `before_naming` is called with the
+  /// checksum of the graph when only the name is left to be given.
   BuildSummary write(OutputFile& output, std::span<const std::uint64_t> original_ids, std::uint32_t flags,
                      const Progress& progress, const std::function<void(std::uint64_t)>& before_naming = {});
 
@@ -247,7 +242,6 @@ class Builder {
   template <class Visit>
   void each_block(std::uint64_t bucket, const Visit& visit) const;
   void free_streams(std::uint64_t bucket);
-  void sort_bucket(std::uint64_t bucket, WeightType type, Scratch& scratch);
   template <class Keys>
   void sort_keys(std::uint64_t bucket, Scratch& scratch);
   std::uint64_t count_rows(std::uint64_t bucket, std::span<std::uint64_t> counts, PlainId* targets) const;

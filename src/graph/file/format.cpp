@@ -38,17 +38,11 @@ Elements elements_of(const Header& header, std::uint32_t section) {
   const Extent held = extent_of(header);
   const bool weighted = (header.flags & kWeighted) != 0;
   const bool ids = (header.flags & kOriginalIds) != 0 && (!is_part(header) || header.part.holds_ids != 0);
-  switch (section) {
-    case kOffsets:
-      return {held.first_row, held.last_row + 1, 8};
-    case kTargets:
-      return {held.first_edge, held.last_edge, sizeof(VertexId)};
-    case kWeights:
-      return weighted ? Elements{held.first_edge, held.last_edge, bytes_of(weight_type(header.flags))}
-                      : Elements{0, 0, 4};
-    default:
-      return {0, ids ? header.vertices : 0, 8};
-  }
+  if (section == kOffsets) return {held.first_row, held.last_row + 1, 8};
+  if (section == kTargets) return {held.first_edge, held.last_edge, sizeof(VertexId)};
+  if (section == kIds) return {0, ids ? header.vertices : 0, 8};
+  if (!weighted) return {0, 0, 4};
+  return {held.first_edge, held.last_edge, bytes_of(weight_type(header.flags))};
 }
 
 std::uint64_t header_checksum(const Header& header) { return checksum(&header, offsetof(Header, checksum)); }

@@ -84,8 +84,7 @@ struct SectionEntry {
   bool operator==(const SectionEntry&) const = default;
 };
 
-/// The part of the graph that a file holds: the rows [first_row, last_row) and the edges [first_edge,
-/// last_edge).
+/// The part of the graph that a file holds: rows [first_row, last_row) and edges [first_edge, last_edge).
 struct Extent {
   std::uint64_t first_row, last_row, first_edge, last_edge;
 };

@@ -265,11 +265,10 @@ double Row::weight_sum(bool floats) const {
   weights().visit([&](const auto all) {
     for (std::size_t e = 0; e < all.size(); ++e) {
       const auto weight = static_cast<double>(all[e]);
-      if (weight < 0) {
+      if (weight < 0)
         throw Error(fmt::format("{}: edge {} -> {} has weight {}; {} needs weights that are not negative",
                                 graph.path(), graph.original_id(vertex), graph.original_id(targets()[e]),
                                 weight, opt::weighted));
-      }
       sum += weight;
     }
   });

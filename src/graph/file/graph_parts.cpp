@@ -33,8 +33,7 @@ void check_fit(const GraphPart& a, const GraphPart& b) {
     throw Error(fmt::format("{}: its rows do not follow those of {}", b.file().path(), a.file().path()));
 }
 
-/// Returns the elements of `values` that lie in block `block` of their section, which begins with `lead`
-/// zeros.
+/// Returns the `values` that lie in block `block` of their section, which begins with `lead` zeros.
 template <class T>
 std::span<const T> in_block(std::span<const T> values, std::uint64_t lead, std::uint64_t block) {
   const auto number = [&](std::uint64_t byte) {
@@ -136,18 +135,16 @@ GraphPart::GraphPart(const std::string& path, const std::string& name, Kind kind
 void GraphPart::check_header(Kind kind) {
   const std::uint64_t bytes = file_.bytes();
   if (bytes == 0) throw Error(fmt::format("{}: the file is empty", file_.path()));
-  if (bytes < sizeof header_) {
+  if (bytes < sizeof header_)
     file_.fail(bytes,
                "the file ends within its header; it is not an Edgewire graph (see `edgewire convert`), or is "
                "cut short");
-  }
   std::memcpy(&header_, file_.data(), sizeof header_);
   if (header_.magic != kMagic) file_.fail(0, "it is not an Edgewire graph (see `edgewire convert`)");
-  if (header_.version != kVersion && header_.version != kPartVersion) {
+  if (header_.version != kVersion && header_.version != kPartVersion)
     file_.fail(offsetof(Header, version),
                fmt::format("the file has format version {}, but this program reads version {}",
                            header_.version, kVersion));
-  }
   if (header_checksum(header_) != header_.checksum)
     file_.fail(0, "the header is damaged (its checksum differs)");
   if (is_part(header_) && kind == Kind::whole) {
@@ -164,24 +161,20 @@ void GraphPart::check_header(Kind kind) {
   constexpr std::uint32_t kOfWeights = kWideWeights | kWholeWeights | kDoubtfulWeights | kFloatWeights;
   const bool tells_of_weights = (header_.flags & kOfWeights) != 0;
   if (header_.vertices > kMaxVertices || header_.edges > kMaxEdges || (header_.flags & ~kAllFlags) != 0 ||
-      (tells_of_weights && (header_.flags & kWeighted) == 0)) {
+      (tells_of_weights && (header_.flags & kWeighted) == 0))
     file_.fail(offsetof(Header, flags), "flags, vertices or edges are out of range");
-  }
   if (is_part(header_)) check_part();
   const Header expected = lay_out(header_.vertices, header_.edges, header_.flags,
                                   is_part(header_) ? std::optional(header_.part) : std::nullopt);
-  if (header_.sections != expected.sections || header_.checksums != expected.checksums) {
+  if (header_.sections != expected.sections || header_.checksums != expected.checksums)
     file_.fail(offsetof(Header, sections), "the sections are not at their places");
-  }
-  if (bytes != graph::file_bytes(header_)) {
+  if (bytes != graph::file_bytes(header_))
     file_.fail(
         std::min(bytes, graph::file_bytes(header_)),
         fmt::format("the file has {} bytes but its header says {}", bytes, graph::file_bytes(header_)));
-  }
   if (checksum(file_.data() + header_.checksums.offset, header_.checksums.bytes) !=
-      header_.checksums_checksum) {
+      header_.checksums_checksum)
     file_.fail(header_.checksums.offset, "the table of checksums is damaged");
-  }
   checked_ = std::vector<std::atomic<bool>>(header_.checksums.bytes / 8);
 }
 
@@ -206,16 +199,14 @@ void GraphPart::check_block(std::uint32_t section, std::uint64_t block) const {
   const std::uint64_t length = std::min(kBlockBytes, pages.bytes - block * kBlockBytes);
   std::uint64_t stored = 0;
   std::memcpy(&stored, file_.data() + header_.checksums.offset + number * 8, 8);
-  if (checksum(file_.data() + start, length) != stored) {
+  if (checksum(file_.data() + start, length) != stored)
     file_.fail(start, "the block of the file from here is damaged (its checksum differs)");
-  }
   check_content(section, block);
   if (is_part(header_)) file_.release(start, start + length);  // readers use the pages at other addresses
   mark.store(true, std::memory_order_release);
 }
 
-/// Checks the content of a block. A right checksum says that nothing was damaged, not that a correct program
-/// wrote it.
+/// Checks the content of a block: a right checksum does not say that a correct program wrote it.
 void GraphPart::check_content(std::uint32_t section, std::uint64_t block) const {
   const SectionEntry& entry = header_.sections[section];
   const auto place = [&](const auto& value) {

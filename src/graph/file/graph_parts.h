@@ -20,8 +20,7 @@ namespace edgewire::graph {
 class GraphPart {
  public:
   enum class Kind { whole, part };
-  /// Maps the file and checks its header, which must be of this kind. `name`: what messages call it; empty:
-  /// `path`.
+  /// Maps the file and checks its header and kind. `name`: what messages call it; empty: `path`.
   GraphPart(const std::string& path, const std::string& name, Kind kind);
 
   MappedFile& file() noexcept { return file_; }
@@ -64,8 +63,7 @@ std::vector<std::unique_ptr<GraphPart>> open_parts(const std::string& folder);
 /// Returns the names of the parts in a folder, in order. Throws Error where it cannot be read.
 std::vector<std::string> part_names(const std::string& folder);
 
-/// The addresses of one section of a graph. Parts are mapped into it, each at its place. Nothing can be read
-/// where no part is.
+/// The addresses of one section of a graph, into which parts are mapped. Where none is, nothing can be read.
 class SectionSpace {
  public:
   using Addresses = std::pair<const std::uint8_t*, const std::uint8_t*>;

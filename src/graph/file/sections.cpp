@@ -12,22 +12,19 @@ void write_sections(OutputFile& output, Header& header, int workers, const FillS
   output.reserve(file_bytes(header));
   std::vector<std::uint64_t> checksums(header.checksums.bytes / 8);
   std::vector<std::vector<std::byte>> blocks(static_cast<std::size_t>(workers));
-  parallel_for(
-      workers, checksums.size(),
-      [&](int worker, std::uint64_t number) {
-        const std::uint32_t section = section_of(header, number);
-        const SectionEntry& entry = header.sections[section];
-        const std::uint64_t start = (number - first_block(header, section)) * kBlockBytes;
-        const std::uint64_t bytes = std::min(kBlockBytes, entry.bytes - start);
-        const std::uint64_t size = elements_of(header, section).bytes;
-        std::vector<std::byte>& block = blocks[static_cast<std::size_t>(worker)];
-        block.resize(padded(bytes));
-        std::fill(block.begin() + static_cast<std::ptrdiff_t>(bytes), block.end(), std::byte{0});
-        fill(section, start / size, bytes / size, block.data());
-        checksums[number] = checksum(block.data(), block.size());
-        output.write(block.data(), block.size(), entry.offset + start);
-      },
-      step, progress);
+  parallel_for(workers, checksums.size(), step, progress, [&](int worker, std::uint64_t number) {
+    const std::uint32_t section = section_of(header, number);
+    const SectionEntry& entry = header.sections[section];
+    const std::uint64_t start = (number - first_block(header, section)) * kBlockBytes;
+    const std::uint64_t bytes = std::min(kBlockBytes, entry.bytes - start);
+    const std::uint64_t size = elements_of(header, section).bytes;
+    std::vector<std::byte>& block = blocks[static_cast<std::size_t>(worker)];
+    block.resize(padded(bytes));
+    std::ranges::fill(std::span(block).subspan(bytes), std::byte{0});
+    fill(section, start / size, bytes / size, block.data());
+    checksums[number] = checksum(block.data(), block.size());
+    output.write(block.data(), block.size(), entry.offset + start);
+  });
   write_checksums(output, header, checksums);
   write_header(output, header);
 }

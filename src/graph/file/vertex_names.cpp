@@ -45,10 +45,9 @@ VertexNames::VertexNames(const Graph& graph) : graph_(graph) {
   if (!graph.labelled()) return;
   const std::string beside = labels_path(graph.path());
   const std::string& path = graph.table().empty() ? beside : graph.table();
-  if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
+  if (access(path.c_str(), F_OK) != 0 && errno == ENOENT)
     throw Error(fmt::format("{}: the file is missing; it holds the names of the vertices of {}; copy it, too",
                             path, graph.path()));
-  }
   table_ = std::make_unique<MappedFile>(path, beside);
   check_table();
 }
@@ -60,9 +59,8 @@ void VertexNames::check_table() {
     refuse_changed_files();
     throw Error(fmt::format("{}: line {}: {}", table_->path(), line, what));
   };
-  if (!first.starts_with("edgewire-labels 1 ") || first.size() == text.size()) {
+  if (!first.starts_with("edgewire-labels 1 ") || first.size() == text.size())
     fail(1, "this is no table of vertex names, or it is cut short");
-  }
   // The header must be what it would be for this graph and these names.
   const std::string_view body = text.substr(first.size() + 1);
   const std::uint64_t checksum = edgewire::checksum(body.data(), body.size());
@@ -81,9 +79,8 @@ void VertexNames::check_table() {
     if (end == at || end == text.npos) fail(names + 2, "a name is empty or cut short");
     at = end + 1;
   }
-  if (names != graph_.vertices()) {
+  if (names != graph_.vertices())
     fail(1 + names, fmt::format("the table has {} names for {} vertices", names, graph_.vertices()));
-  }
 }
 
 std::string_view VertexNames::label(VertexId vertex) const {

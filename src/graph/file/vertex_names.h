@@ -26,8 +26,7 @@
 
 namespace edgewire::graph {
 
-/// Returns the path of the table beside a graph. Where the graph is a link without a table beside it, that is
-/// the one beside the file that the link leads to.
+/// Returns the path of the table beside a graph; beside a link's target where there is none beside the link.
 std::string labels_path(const std::string& graph_path);
 
 /// Names for output. All const members are thread safe.

@@ -112,18 +112,15 @@ bool is_double(std::uint64_t whole) {
   return static_cast<int>(std::bit_width(whole)) - std::countr_zero(whole) <= kBits;
 }
 
-/// Returns the place after a string in single or double quotes that begins at `at`; null when it does not
-/// end.
+/// Returns the place after a string in single or double quotes that begins at `at`; null: it does not end.
 const char* after_string(const char* at, const char* end) {
   const char quote = *at;
-  for (++at; at < end && *at != quote; ++at) {
+  for (++at; at < end && *at != quote; ++at)
     if (*at == '\\') ++at;
-  }
   return at < end ? at + 1 : nullptr;
 }
 
-/// Returns the place after a value: at the comma or the brace that ends it. It returns null when there is
-/// none.
+/// Returns the place after a value, at the comma or brace that ends it; null: there is none.
 const char* after_value(const char* at, const char* end) {
   for (int depth = 0; at != end; ++at) {
     if (depth == 0 && (*at == ',' || *at == '}')) return at;

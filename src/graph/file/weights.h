@@ -114,25 +114,19 @@ using WeightKey = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::ui
 template <class Number>
 WeightKey<Number> weight_key(Number weight) {
   using Key = WeightKey<Number>;
-  if constexpr (std::is_unsigned_v<Number>) {
-    return weight;
-  } else {
-    constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
-    const auto bits = std::bit_cast<Key>(weight == 0 ? Number{0} : weight);
-    return (bits & kSign) != 0 ? ~bits : bits | kSign;
-  }
+  const auto bits = std::bit_cast<Key>(weight == 0 ? Number{0} : weight);
+  if constexpr (std::is_unsigned_v<Number>) return bits;
+  constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
 }
 
 /// Returns the weight of such a key.
 template <class Number>
 Number weight_of(WeightKey<Number> key) {
   using Key = WeightKey<Number>;
-  if constexpr (std::is_unsigned_v<Number>) {
-    return key;
-  } else {
-    constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
-    return std::bit_cast<Number>((key & kSign) != 0 ? key & ~kSign : ~key);
-  }
+  if constexpr (std::is_unsigned_v<Number>) return key;
+  constexpr Key kSign = Key{1} << (8 * sizeof(Key) - 1);
+  return std::bit_cast<Number>((key & kSign) != 0 ? key & ~kSign : ~key);
 }
 
 /// Any weight in 9 bytes, before it is known how the file stores weights: all doubles, and all whole numbers

@@ -1,7 +1,5 @@
 #include "graph/read/webgraph_rows.h"
 
-#include <fmt/core.h>
-
 #include "base/error.h"
 
 namespace edgewire::graph {

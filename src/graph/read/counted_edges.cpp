@@ -6,10 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cctype>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "graph/file/format.h"
@@ -32,17 +28,6 @@ struct CountedEdges {
   std::string_view header;    ///< name of the line with the counts, for messages
 };
 
-/// Throws Error when the counts of the header cannot be right or are more than is supported. `line` points
-/// into the piece.
-void check_counts(const Input& input, const Piece& piece, std::string_view line,
-                  const CountedEdges& counted) {
-  refuse_more(input, piece, line, counted.vertices, counted.entries);
-  constexpr std::uint64_t kShortestEntry = 4;  // "1 1\n"
-  if (!input.streamed() && counted.entries > input.file_bytes() / kShortestEntry + 1) {
-    input.fail_line(piece, line.data(), fmt::format("the file is too short for {} entries", counted.entries));
-  }
-}
-
 /// Adds each edge the other way, its weight negated; self loops, which weigh 0, are there already.
 void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
   const std::vector<std::uint64_t> ids = edges.all_ids();
@@ -56,13 +41,15 @@ void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
   sink.add(worker, turned, weights.view());
 }
 
-/// Reads the edges that follow `line`, which has the counts, and writes the graph. Its vertices keep their
-/// ids, 1 to `vertices`; where few of them have edges, only those become vertices. `lines` takes its lines
-/// from `first`.
+/// Reads the edges that follow `line`, which has the counts, and writes the graph. Vertices keep their ids, 1
+/// to `vertices`; where few have edges, only those become vertices. `lines` takes its lines from `first`.
 BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece& first, std::string_view line,
                         CountedEdges counted) {
   Input& input = conversion.input;
-  check_counts(input, first, line, counted);
+  refuse_more(input, first, line, counted.vertices, counted.entries);
+  constexpr std::uint64_t kShortestEntry = 4;  // "1 1\n"
+  if (!input.streamed() && counted.entries > input.file_bytes() / kShortestEntry + 1)
+    input.fail_line(first, line.data(), fmt::format("the file is too short for {} entries", counted.entries));
   lines.finish();
   BuildOptions& options = conversion.options;
   const bool sparse = !options.keep_ids && are_sparse(counted.vertices, counted.entries);
@@ -89,10 +76,9 @@ BuildSummary read_edges(Conversion& conversion, HeaderLines& lines, const Piece&
   };
   each_edge_piece(conversion, conversion.inputs, shape, first, take);
   const std::uint64_t found = sink.sum(entries.load(std::memory_order_relaxed));
-  if (found != counted.entries) {
+  if (found != counted.entries)
     input.fail(
         fmt::format("the file has {} entries but its {} says {}", found, counted.header, counted.entries));
-  }
   BuildSummary summary = sink.write(0, conversion.progress);
   summary.compacted = sparse;
   return summary;
@@ -116,18 +102,16 @@ void read_banner(const Input& input, const Piece& piece, std::string_view line, 
     input.fail_line(piece, line.data(), "Matrix Market 'array' is a dense matrix; 'coordinate' is supported");
   if (layout != "coordinate") refuse("layout", layout);
   const bool complex = field == "complex";
-  if (complex && weights) {
+  if (complex && weights)
     input.fail_line(piece, line.data(),
                     "weights are real numbers, but this matrix is complex" +
                         opt::no_weights.hint("; {} reads its entries alone"));
-  }
   constexpr std::array<std::string_view, 5> kFields = {"pattern", "real", "double", "integer",
                                                        "unsigned-integer"};
   if (!complex && std::ranges::find(kFields, field) == kFields.end()) refuse("field", field);
   const bool hermitian = symmetry == "hermitian" && complex;
-  if (!hermitian && symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric") {
+  if (!hermitian && symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
     refuse("symmetry", symmetry);
-  }
   header.weighted = field != "pattern";
   header.shape.fields = complex ? 4 : header.weighted ? 3 : 2;
   // Without weights the negated entry on the other side is an edge like all others.
@@ -142,10 +126,9 @@ void read_size(const Input& input, const Piece& piece, std::string_view line, Co
   if (!rows || !columns || !entries)
     input.fail_line(piece, line.data(), "expected the size line: ROWS COLUMNS ENTRIES");
   if (fields.more()) fields.fail("expected nothing after ROWS COLUMNS ENTRIES");
-  if (*rows != *columns) {
+  if (*rows != *columns)
     input.fail_line(piece, line.data(),
                     fmt::format("a matrix of {} x {} is not square, so it is no graph", *rows, *columns));
-  }
   header.vertices = *rows;
   header.entries = *entries;
 }
@@ -155,10 +138,9 @@ void read_problem(const Input& input, const Piece& piece, std::string_view line,
   Fields fields(input, piece, line);
   if (fields.word() != "p")
     input.fail_line(piece, line.data(), "expected 'p sp VERTICES ARCS' before the first arc");
-  if (const std::string_view problem = fields.word(); problem != "sp") {
+  if (const std::string_view problem = fields.word(); problem != "sp")
     input.fail_line(piece, line.data(),
                     fmt::format("DIMACS problem '{}' is not supported; 'p sp' is (shortest paths)", problem));
-  }
   const auto vertices = fields.number(), arcs = fields.number();
   if (!vertices || !arcs || fields.more())
     input.fail_line(piece, line.data(), "expected two whole numbers: p sp VERTICES ARCS");

@@ -56,8 +56,7 @@ class PlainReader final : public ByteStream {
   RawBytes& raw_;
 };
 
-/// Reads compressed data: one member (gzip), frame (Zstandard) or stream (xz, bzip2) after the other, up to
-/// the end of the file.
+/// Reads compressed data: one member (gzip), frame (Zstandard) or stream (xz, bzip2) after the other.
 class Decoder : public ByteStream {
  public:
   Decoder(RawBytes& raw, const char* format) : raw_(raw), format_(format) {}
@@ -87,13 +86,11 @@ class Decoder : public ByteStream {
 
  protected:
   struct Step {
-    std::size_t used = 0;
-    std::size_t made = 0;
+    std::size_t used = 0, made = 0;
     bool member_ended = false;
   };
   /// Decodes `in`, which is empty at the end of the file, and writes up to `room` bytes.
   virtual Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) = 0;
-  /// Prepares for the next member.
   virtual void restart() {}
   /// Returns whether zeros may follow a member, as on tapes and block devices.
   virtual bool may_be_padded() const { return false; }
@@ -160,8 +157,7 @@ class ZstdReader final : public Decoder {
  public:
   explicit ZstdReader(RawBytes& raw) : Decoder(raw, "Zstandard"), stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
-    // The limit also allows the output of `zstd --long`; the window is the memory that the file makes us
-    // take.
+    // The limit also allows the output of `zstd --long`; the window is the memory that a file makes us take.
     constexpr int kWindowBits = 30;
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kWindowBits);
   }
@@ -183,8 +179,7 @@ class ZstdReader final : public Decoder {
 #endif
 
 #ifdef EDGEWIRE_LZMA
-/// Reads the .xz file format 1.1.0. Its decoder takes several streams, and the padding between them, by
-/// itself.
+/// Reads the .xz file format 1.1.0. Its decoder takes several streams, and their padding, by itself.
 class XzReader final : public Decoder {
  public:
   explicit XzReader(RawBytes& raw) : Decoder(raw, "xz") {
@@ -205,9 +200,8 @@ class XzReader final : public Decoder {
       refuse(step.used,
              fmt::format("needs {} of memory for unpacking, and {}", readable_bytes(lzma_memusage(&stream_)),
                          result == LZMA_MEM_ERROR ? "there is less" : "it may take at most 2 GB"));
-    if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR) {
+    if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR)
       damaged(step.used, result == LZMA_OPTIONS_ERROR ? "unknown options" : "incorrect data check");
-    }
     return step;
   }
 
@@ -370,9 +364,7 @@ std::span<const std::uint8_t> RawBytes::peek(std::size_t least) {
     const int cause = errno;
     buffer_.resize(kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && cause == EINTR) continue;
-    if (got < 0) {
-      throw Error(fmt::format("{}: cannot read: {}", name_, reason(cause)));
-    }
+    if (got < 0) throw Error(fmt::format("{}: cannot read: {}", name_, reason(cause)));
     if (got == 0) break;
   }
   return buffer_;

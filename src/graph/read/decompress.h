@@ -140,8 +140,7 @@ class TarReader final : public ByteStream {
   [[noreturn]] void fail(std::string_view what) const;
 
   std::unique_ptr<ByteStream> archive_;
-  std::string name_;
-  std::string member_;
+  std::string name_, member_;
   std::uint64_t left_ = 0;  ///< number of bytes of the member that have not been read
 };
 

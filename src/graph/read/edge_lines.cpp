@@ -107,8 +107,7 @@ class EdgeParser {
     if (at_ - piece_.text.data() < static_cast<std::ptrdiff_t>(kBeforePlainLines)) return;
     const std::string_view left = piece_.text.substr(static_cast<std::size_t>(at_ - piece_.text.data()));
     const auto parse = [&](auto& ids) {
-      const PlainShape plain = {.min_id = shape_.min_id, .max_id = shape_.max_id, .origin = shape_.origin};
-      const auto read = parse_plain_lines(left, plain, ids.data() + edges_.ids);
+      const auto read = parse_plain_lines(left, shape_, ids.data() + edges_.ids);
       edges_.ids = static_cast<std::size_t>(read.ids_end - ids.data());
       at_ = read.next;
     };
@@ -169,11 +168,10 @@ class EdgeParser {
     if (end_ - at_ >= 8) at_ += leading_digits(at_, value);
     if (at_ - begin == 8 || end_ - begin < 8) more_digits(begin, value);
     if (at_ == begin || !at_field_end()) refuse_id(begin);
-    if (value < shape_.min_id || value > shape_.max_id) {
+    if (value < shape_.min_id || value > shape_.max_id)
       fail(begin, fmt::format("vertex id {} is not within {} to {}{}{}", value, shape_.min_id, shape_.max_id,
                               shape_.max_id == kMaxVertices - 1 ? kMoreVertices : "",
                               value == 0 ? "; this format counts vertices from 1" : ""));
-    }
     return value - shape_.origin;
   }
 
@@ -228,9 +226,8 @@ class EdgeParser {
     while (at_ != safe_end && is_digit(*at_)) value = value * 10 + static_cast<std::uint64_t>(*at_++ - '0');
     while (at_ != end_ && is_digit(*at_)) {
       const auto digit = static_cast<std::uint64_t>(*at_ - '0');
-      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value)) {
+      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
         fail(begin, "the vertex id does not fit 64 bits");
-      }
       ++at_;
     }
   }
@@ -240,9 +237,8 @@ class EdgeParser {
     if (shape_.mark == 0) return is_comment(at_, end_);
     const bool alone = at_ + 1 == end_ || is_blank(at_[1]) || at_[1] == '\n';
     if (*at_ == 'c' && alone) return true;
-    if (*at_ != shape_.mark || !alone) {
+    if (*at_ != shape_.mark || !alone)
       fail(at_, fmt::format("expected '{} SOURCE TARGET WEIGHT', or c for a comment", shape_.mark));
-    }
     ++at_;
     return false;
   }
@@ -262,9 +258,8 @@ class EdgeParser {
   bool at_field_end() const { return at_ == end_ || is_blank(*at_) || *at_ == '\n'; }
   [[noreturn]] void fail(const char* at, std::string_view what) const { input_.fail_line(piece_, at, what); }
   [[noreturn]] void refuse_id(const char* begin) const {
-    if (begin == end_ || *begin == '\n') {
+    if (begin == end_ || *begin == '\n')
       fail(begin, fmt::format("the line ends where a vertex id should be{}", shape_.hint));
-    }
     if (*begin == '-') fail(begin, "a vertex id is negative");
     const bool named = shape_.named && is_name({begin, skip_field(begin, end_)});
     fail(begin, named ? fmt::format("expected a vertex id (a whole number); {} reads names", opt::labels)

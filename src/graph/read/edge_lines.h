@@ -17,12 +17,16 @@
 
 namespace edgewire::graph {
 
+/// The form of plain lines, see parse_plain_lines().
+struct PlainShape {
+  std::uint64_t min_id = 0, max_id = ~std::uint64_t{0};
+  std::uint64_t origin = 0;                     ///< number to subtract from ids: min_id or 0
+  std::array<char, 3> gaps = {' ', '\t', ','};  ///< characters that may stand between the two ids
+};
+
 /// The form that lines must have. Lines that are blank or begin with #, % or // are skipped. Fields are
 /// separated by spaces, tabs or commas. What NetworkX writes in braces is one field.
-struct LineShape {
-  std::uint64_t min_id = 0;
-  std::uint64_t max_id = ~std::uint64_t{0};
-  std::uint64_t origin = 0;  ///< number to subtract from ids: min_id or 0
+struct LineShape : PlainShape {
   int fields = 0;         ///< number of fields that each line must have, the mark included; 0 for any number
   bool weighted = false;  ///< whether the third field is a weight, or has one in braces: {'weight': 4}
   bool named = false;     ///< whether the remedy for ids that are no numbers is --labels
@@ -35,8 +39,7 @@ struct LineShape {
 
 /// The edges of one piece of text: ids of 32 bits, or of 64 where some need them.
 struct ParsedEdges {
-  // Source and target of each edge, less the origin. The vectors only grow, so they are filled with zeros
-  // once.
+  // Source and target of each edge, less the origin. The vectors only grow: they are filled with zeros once.
   std::vector<std::uint32_t> narrow;
   std::vector<std::uint64_t> wide;
   std::size_t ids = 0;   ///< number of ids in one of the two
@@ -78,20 +81,11 @@ FirstEdge first_edge(const Piece& piece);
 /// The words of messages about lines that end in CR alone.
 inline constexpr std::string_view kCrAlone =
     "lines end in CR alone, as on old Macs; tr '\\r' '\\n' < FILE > NEW makes them readable";
-/// Returns the first CR that does not end a line (before LF, or at the end); npos for none. It would hide
-/// what follows.
+/// Returns the first CR that does not end a line; npos for none. It would hide what follows.
 std::size_t cr_within_line(std::string_view text);
 
 /// Returns true for a line that is skipped: #, % or //.
 bool is_comment(const char* at, const char* end);
-
-/// The form of plain lines, see parse_plain_lines().
-struct PlainShape {
-  std::uint64_t min_id = 0;
-  std::uint64_t max_id = ~std::uint64_t{0};
-  std::uint64_t origin = 0;                     ///< number to subtract from ids, at most min_id
-  std::array<char, 3> gaps = {' ', '\t', ','};  ///< characters that may stand between the two ids
-};
 
 /// The place that parse_plain_lines() has reached.
 template <class Id>

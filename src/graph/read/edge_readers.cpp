@@ -4,8 +4,6 @@
 #include <array>
 #include <cstring>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "graph/file/format.h"
 #include "graph/read/edge_lines.h"
@@ -19,7 +17,6 @@ namespace edgewire::graph {
 
 namespace {
 
-/// Returns a hint on how METIS graphs are read.
 std::string metis_hint() { return fmt::format(" (METIS graphs are read with {})", opt::format("metis")); }
 
 BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& first,
@@ -105,13 +102,12 @@ BuildSummary read_snap(Conversion conversion) {
   const bool timed = conversion.head.timed && edge.fields == 4;
   shape.weighted = conversion.options.weighted &&
                    (third == ThirdField::weight || (edge.weighted && third == ThirdField::unsaid));
-  if (shape.weighted && third == ThirdField::unsaid && edge.fields > 3 && !timed) {
+  if (shape.weighted && third == ThirdField::unsaid && edge.fields > 3 && !timed)
     conversion.input.fail_line(
         first, edge.at,
         fmt::format(
             "{} fields; an edge list has SOURCE TARGET [WEIGHT]. {} says which fields to read, such as {}",
             edge.fields, opt::columns, opt::columns("1,2")));
-  }
   shape.hint = metis_hint();
   WeightColumn& column = conversion.options.column;
   if (shape.weighted && timed && third == ThirdField::unsaid && conversion.options.note &&
@@ -149,11 +145,10 @@ BuildSummary read_u32_pairs(Conversion conversion) {
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = u32_at(piece.text, i);
     const auto wrong =
         std::find_if(ids.begin(), ids.end(), [](std::uint64_t id) { return id >= kMaxVertices; });
-    if (wrong != ids.end()) {
+    if (wrong != ids.end())
       input.fail(piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
                  fmt::format("vertex id {} is larger than the {} that is supported{}", *wrong,
                              kMaxVertices - 1, kMoreVertices));
-    }
     sink.add(worker, ids, Weights());
   });
   return sink.write(0, conversion.progress);

@@ -12,7 +12,6 @@
 #include "base/bits.h"
 #include "base/control_group.h"
 #include "base/error.h"
-#include "base/ranked_bits.h"
 #include "graph/file/format.h"
 #include "options/files.h"
 
@@ -40,17 +39,12 @@ void each_id(const Chunk& chunk, const Visit& visit) {
   for (const std::uint64_t id : chunk.wide) visit(id);
 }
 
-/// The set of ids that occur, and the rank of each. It is a bitmap where that is not larger than the edges,
-/// else a sorted array.
+/// The ids that occur, and the rank of each: a bitmap where that is not larger than the edges, else sorted.
 template <class Chunk>
 class IdSet {
  public:
   IdSet(std::vector<Chunk>& chunks, std::uint64_t max_id, std::uint64_t edges, int workers) {
-    if (max_id / 32 <= edges) {
-      mark(chunks, max_id, edges, workers);
-    } else {
-      collect(chunks, workers);
-    }
+    max_id / 32 <= edges ? mark(chunks, max_id, edges, workers) : collect(chunks, workers);
   }
 
   std::uint64_t size() const { return bitmap_ ? bitmap_->count() : sorted_.size(); }
@@ -159,10 +153,7 @@ void MemorySink::add(int worker, std::span<const std::uint64_t> ids, Weights wei
   const std::uint64_t max_id = *std::max_element(ids.begin(), ids.end());
   Chunk& chunk = add_chunk(worker, ids.front(), max_id, weights);
   if (max_id > std::numeric_limits<std::uint32_t>::max()) return chunk.wide.assign(ids.begin(), ids.end());
-  std::vector<std::uint32_t> narrow(ids.size());
-  std::transform(ids.begin(), ids.end(), narrow.begin(),
-                 [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
-  chunk.narrow = PooledNumbers<std::uint32_t>(*pool_, narrow);
+  chunk.narrow = PooledNumbers<std::uint32_t>(*pool_, std::vector<std::uint32_t>(ids.begin(), ids.end()));
 }
 
 void MemorySink::add_narrow(int worker, std::span<const std::uint32_t> ids, Weights weights) {
@@ -178,8 +169,7 @@ void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {
   chunks_[static_cast<std::size_t>(worker)].back().vertices = true;
 }
 
-/// Returns all chunks, in the order of their first ids: so edges are sorted if the input is sorted, and the
-/// builder need not sort them.
+/// Returns all chunks, in the order of their first ids: then edges are sorted where the input is sorted.
 std::vector<MemorySink::Chunk> MemorySink::take_chunks() {
   std::vector<Chunk> chunks;
   for (auto& of_worker : chunks_) std::move(of_worker.begin(), of_worker.end(), std::back_inserter(chunks));
@@ -193,22 +183,17 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
   const BuildOptions& options = shape_.options;
   Numbering numbering = shape_.numbering;
   std::vector<Chunk> chunks = take_chunks();
-  std::uint64_t max_id = 0;
-  std::uint64_t edges = 0;
+  std::uint64_t max_id = 0, edges = 0;
   for (const Chunk& chunk : chunks) {
     max_id = std::max(max_id, chunk.max_id);
     edges += chunk.vertices ? 0 : (chunk.narrow.size() + chunk.wide.size()) / 2;
   }
   const bool compacted = numbering == Numbering::given && !options.keep_ids && are_sparse(max_id, edges);
-  if (options.keep_ids) {
-    numbering = Numbering::given;
-  } else if (compacted) {
-    numbering = Numbering::dense;
-  }
-  if (numbering == Numbering::given && max_id >= kMaxVertices) {
+  if (options.keep_ids) numbering = Numbering::given;
+  if (compacted) numbering = Numbering::dense;
+  if (numbering == Numbering::given && max_id >= kMaxVertices)
     throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with {}{}", shape_.name,
                             max_id, kMaxVertices - 1, opt::keep_ids, kMoreVertices));
-  }
   // 0 when max_id is 2^64 - 1; used for Numbering::given alone.
   std::uint64_t vertices = chunks.empty() ? 0 : max_id + 1;
   std::vector<std::uint64_t> original_ids;
@@ -228,15 +213,13 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
     };
     // A worker takes many chunks in a row, so that hardly any bucket gets edges of two workers in turns.
     const std::uint64_t groups = std::min(chunks.size(), kGroups * static_cast<std::size_t>(options.workers));
-    parallel_for(
-        options.workers, groups,
-        [&](int worker, std::uint64_t group) {
-          for (std::uint64_t i = chunks.size() * group / groups; i < chunks.size() * (group + 1) / groups;
-               // Each chunk is freed when its edges have been copied.
-               ++i)
-            take(worker, std::exchange(chunks[i], {}));
-        },
-        "numbering vertices", progress);
+    parallel_for(options.workers, groups, "numbering vertices", progress,
+                 [&](int worker, std::uint64_t group) {
+                   const std::uint64_t end = chunks.size() * (group + 1) / groups;
+                   // Each chunk is freed when its edges have been copied.
+                   for (std::uint64_t i = chunks.size() * group / groups; i < end; ++i)
+                     take(worker, std::exchange(chunks[i], {}));
+                 });
     BuildSummary summary = builder.write(output_, original_ids, 0, progress);
     summary.compacted = compacted;
     return summary;
@@ -246,10 +229,9 @@ BuildSummary MemorySink::write_chunks(const Progress& progress) {
   IdSet<Chunk> ids(chunks, max_id, edges, options.workers);
   if (ids.size() == vertices) return build_with(given);
   vertices = ids.size();
-  if (vertices > kMaxVertices) {
+  if (vertices > kMaxVertices)
     throw Error(fmt::format("{}: {} vertices are more than the {} that are supported{}", shape_.name,
                             vertices, kMaxVertices, kMoreVertices));
-  }
   original_ids = ids.sorted();
   return build_with([&](std::uint64_t id) { return static_cast<PlainId>(ids.rank(id)); });
 }

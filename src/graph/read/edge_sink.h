@@ -29,8 +29,8 @@ struct GraphShape {
   std::string name = {};  ///< name of the input, for messages
 };
 
-/// Takes edges and writes the graph. Calls come in this order, each function but add() and add_vertices()
-/// from one thread. Throws Error.
+/// Takes edges and writes the graph. Calls come in this order, all but add() and add_vertices() from one
+/// thread. Throws Error.
 class EdgeSink {
  public:
   virtual ~EdgeSink() = default;
@@ -39,8 +39,7 @@ class EdgeSink {
   virtual int size() const noexcept { return 1; }
   /// Returns whether start() needs a sample.
   virtual bool wants_sample() const noexcept { return false; }
-  /// Starts the graph. `sources`: vertices that edges of the whole input begin at, as often as they do; may
-  /// be empty.
+  /// Starts the graph. `sources`: where edges of the whole input begin, as often as they do; may be empty.
   virtual void start(const GraphShape& shape, std::span<const std::uint64_t> sources) = 0;
   /// Adds edges; each worker calls it for itself. `ids` holds source and target of each edge; `weights` is
   /// empty or holds one for each.

@@ -26,8 +26,7 @@ std::ptrdiff_t count_in(std::string_view line, char wanted) {
   });
 }
 
-/// Returns whether a field may be the name of a column of numbers: a word, but none that stands for a number
-/// which is missing.
+/// Returns whether a field may name a column of numbers: a word, but none for a number that is missing.
 bool may_be_title(std::string_view field) {
   constexpr std::array<std::string_view, 10> kMissing = {"na",   "n/a", "nan",      "null",    "nil",
                                                          "none", "inf", "infinity", "unknown", "missing"};
@@ -36,7 +35,6 @@ bool may_be_title(std::string_view field) {
   return (std::isalpha(first) != 0 || first == '_' || first >= kBeyondAscii) && !is_one_of(field, kMissing);
 }
 
-/// The decision on the first lines of one input.
 class Look {
  public:
   Look(Input& input, const ConvertOptions& options)
@@ -114,7 +112,6 @@ class Look {
 
   bool are_two_names(const Line& row) const { return !is_number(row[source_]) && !is_number(row[target_]); }
 
-  /// Returns whether the first edge is one between names.
   bool are_names() {
     if (!are_two_names(first_)) return false;
     const std::string_view before = rest_;

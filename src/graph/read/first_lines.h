@@ -1,5 +1,4 @@
-// Fields of the lines of tables, and the facts in the first lines of a table or an edge list: whether ids are
-// names, and whether it has a header.
+// Fields of the lines of tables, and what the first lines of tables and edge lists tell of names and headers.
 #pragma once
 
 #include <optional>
@@ -19,17 +18,14 @@ using Line = std::vector<std::string_view>;
 bool split_fields(std::string_view line, char separator, Line& fields);
 /// Does the same, and takes away blanks within quotes as well.
 bool split_trimmed(std::string_view line, char separator, Line& fields);
-/// Returns the separator of the fields of a first line: a tab where it has one, else the one of ; | , that it
-/// has most of, else spaces.
+/// Returns the separator of a first line: a tab if it has one, else what it has most of ; | , or else spaces.
 char separator_of(std::string_view line);
 /// Returns the separator of names in an edge list where --labels says that there are names.
 char separator_of_names(std::string_view line);
-/// Returns the separator of a table whose first line tells it to spreadsheets, such as sep=; none for other
-/// lines.
+/// Returns the separator that a first line such as sep=; tells to spreadsheets; none for other lines.
 std::optional<char> told_separator(std::string_view line);
 
-/// The columns that --columns chooses: the names or numbers of source, target and, as a third one, weight;
-/// empty where it chooses nothing.
+/// The columns that --columns chooses: names or numbers of source, target and maybe weight; empty: none.
 struct ChosenColumns {
   Line columns;
 

@@ -13,7 +13,6 @@
 #include "graph/read/decompress.h"
 #include "graph/read/edge_lines.h"
 #include "graph/read/first_lines.h"
-#include "graph/read/python_calls.h"
 #include "graph/read/readers.h"
 #include "graph/read/text_lines.h"
 #include "graph/read/webgraph_rows.h"
@@ -118,10 +117,7 @@ bool is_dimacs(std::string_view text) {
 
 bool is_matrix_market(std::string_view text) {
   constexpr std::string_view kBanner = "%%matrixmarket";
-  return text.size() >= kBanner.size() &&
-         std::equal(kBanner.begin(), kBanner.end(), text.begin(), [](char expected, char found) {
-           return std::tolower(static_cast<unsigned char>(found)) == expected;
-         });
+  return is_one_of(text.substr(0, kBanner.size()), std::span(&kBanner, 1));
 }
 
 /// Returns the first line that is neither blank nor a comment; empty when there is none.
@@ -182,8 +178,7 @@ std::string readable() {
   throw Error(fmt::format("{}: {}", input.path(), what));
 }
 
-/// Refuses a content that is not supported, as `what` says, and names a program that reads it. `content`: its
-/// name, if it is known.
+/// Refuses a content that is not supported, as `what` says, and names a program that reads it, if known.
 [[noreturn]] void refuse_foreign(const Input& input, const std::string& what, std::string_view content) {
   std::error_code none;  // stdin and members of archives are no files
   const bool is_file = std::filesystem::is_regular_file(input.path(), none);
@@ -200,11 +195,10 @@ void check_content(Input& input, const Content& content, const FormatName& forma
     refuse(input, fmt::format("{} says {}, but its content is {}; {} reads it", who, format.option,
                               found.words, opt::format(found.option)));
   }
-  if (format.text && !content.foreign.empty()) {
+  if (format.text && !content.foreign.empty())
     refuse_foreign(input,
                    fmt::format("{} says {}, but its content is {}", who, format.option, content.foreign),
                    content.foreign);
-  }
   if (format.text && content.binary && !content.format) {
     const std::string_view before = input.peek().substr(0, content.binary_at);
     if (format.format == Format::metis && !asked && before.find('\n') == before.npos)
@@ -216,10 +210,9 @@ void check_content(Input& input, const Content& content, const FormatName& forma
                               1 + std::count(before.begin(), before.end(), '\n'), column_of(before), who,
                               format.option));
   }
-  if (!format.text && content.text && format.format != Format::ew && format.format != Format::webgraph) {
+  if (!format.text && content.text && format.format != Format::ew && format.format != Format::webgraph)
     refuse(input, fmt::format("{} says {}, which is binary, but its content is text; {} reads edge lists",
                               who, format.option, opt::format("snap")));
-  }
 }
 
 Format format_of(Input& input, Format asked, bool columns, bool labels) {
@@ -258,15 +251,7 @@ Format format_of(Input& input, Format asked, bool columns, bool labels) {
          fmt::format("neither name nor content tells its format; {}; else use {}", readable(), opt::format));
 }
 
-/// Refuses line ends of old Macs, which would make one line of all.
-void refuse_cr_alone(Input& input) {
-  const std::string_view text = input.peek();
-  if (text.find('\n') == text.npos && cr_within_line(text) != text.npos)
-    refuse(input, fmt::format("its {}", kCrAlone));
-}
-
-/// Refuses lines of a METIS graph: where all vertices have equally many neighbours, they could be edges as
-/// well.
+/// Refuses a METIS graph: where all vertices have equally many neighbours, its lines could be edges as well.
 void refuse_metis(Input& input, Format format) {
   if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
     return;
@@ -280,10 +265,7 @@ void refuse_metis(Input& input, Format format) {
 
 std::span<const FormatName> all_formats() { return kFormats; }
 
-const FormatName& name_of(Format format) {
-  return *std::find_if(kFormats.begin(), kFormats.end(),
-                       [&](const FormatName& known) { return known.format == format; });
-}
+const FormatName& name_of(Format format) { return *std::ranges::find(kFormats, format, &FormatName::format); }
 
 std::string ending_of(std::string_view path) {
   std::string name(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
@@ -295,18 +277,16 @@ std::string ending_of(std::string_view path) {
   return dot == name.npos ? "" : name.substr(dot);
 }
 
+bool has_ending(std::string_view endings, std::string_view ending) {
+  return !ending.empty() &&
+         fmt::format(" {} ", endings).find(fmt::format(" {} ", ending)) != std::string::npos;
+}
+
 std::optional<Format> format_of_name(std::string_view path) {
   const std::string ending = ending_of(path);
-  if (ending.empty()) return std::nullopt;
-  for (const FormatName& known : kFormats) {
-    std::string_view endings = known.endings;
-    while (!endings.empty()) {
-      const std::string_view one = endings.substr(0, endings.find(' '));
-      if (one == ending) return known.format;
-      endings.remove_prefix(std::min(one.size() + 1, endings.size()));
-    }
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find_if(
+      kFormats, [&](const FormatName& known) { return has_ending(known.endings, ending); });
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
 }
 
 std::optional<Format> format_of_file(std::string_view path) {
@@ -332,7 +312,9 @@ std::string mistaken_for(std::string_view start) {
 Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const Format format = format_of(input, asked, columns, labels);
   if (!name_of(format).text) return format;
-  refuse_cr_alone(input);
+  const std::string_view text = input.peek();
+  if (text.find('\n') == text.npos && cr_within_line(text) != text.npos)
+    refuse(input, fmt::format("its {}", kCrAlone));
   refuse_metis(input, format);
   return format;
 }

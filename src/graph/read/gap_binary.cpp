@@ -8,7 +8,6 @@
 #include <compare>
 #include <cstring>
 #include <numeric>
-#include <vector>
 
 #include "base/control_group.h"
 #include "base/error.h"
@@ -26,8 +25,7 @@ constexpr std::uint64_t kGapHeaderBytes = 1 + 8 + 8;
 
 struct GapHeader {
   bool directed = false;
-  std::uint64_t edges = 0;
-  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0, vertices = 0;
   std::uint64_t record_bytes = 4;  ///< size in bytes of a neighbour
 
   std::uint64_t offsets_bytes() const { return (vertices + 1) * 8; }
@@ -51,11 +49,10 @@ GapHeader read_header(Input& input, bool weighted) {
   if (header.edges > kMaxEdges / 2) input.fail(1, fmt::format("{} edges are out of range", header.edges));
   if (header.vertices > kMaxVertices)
     input.fail(9, fmt::format("{} vertices are out of range{}", header.vertices, kMoreVertices));
-  if (!input.streamed() && input.file_bytes() != header.file_end()) {
+  if (!input.streamed() && input.file_bytes() != header.file_end())
     input.fail(std::min(input.file_bytes(), header.file_end()),
                fmt::format("the file has {} bytes but {} edges and {} vertices need {}", input.file_bytes(),
                            header.edges, header.vertices, header.file_end()));
-  }
   return header;
 }
 
@@ -70,14 +67,12 @@ std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
     std::memcpy(offsets.data() + have, piece.text.data(), piece.text.size());
   }
   const auto wrong = std::is_sorted_until(offsets.begin(), offsets.end());
-  if (wrong != offsets.end() || offsets.front() != 0) {
+  if (wrong != offsets.end() || offsets.front() != 0)
     input.fail(kGapHeaderBytes +
                    static_cast<std::uint64_t>(wrong == offsets.end() ? 0 : wrong - offsets.begin()) * 8,
                "row offsets are not in order");
-  }
-  if (offsets.back() != header.edges) {
+  if (offsets.back() != header.edges)
     input.fail(header.targets_at() - 8, "the last row offset is not the number of edges");
-  }
   return offsets;
 }
 
@@ -127,31 +122,25 @@ template <class T>
 void write_array(const Export& task, OutputFile& file, const T* values, std::uint64_t count,
                  std::uint64_t offset) {
   constexpr std::uint64_t kValues = kWrittenBytes / sizeof(T);
-  parallel_for(
-      task.workers, (count + kValues - 1) / kValues,
-      [&](int, std::uint64_t piece) {
-        const std::uint64_t first = piece * kValues;
-        file.write(values + first, std::min(kValues, count - first) * sizeof(T), offset + first * sizeof(T));
-      },
-      "writing", task.progress);
+  parallel_for(task.workers, (count + kValues - 1) / kValues, "writing", task.progress,
+               [&](int, std::uint64_t piece) {
+                 const std::uint64_t first = piece * kValues, some = std::min(kValues, count - first);
+                 file.write(values + first, some * sizeof(T), offset + first * sizeof(T));
+               });
 }
 
 /// Writes the edges as the graph has them, straight to the file.
 template <class Neighbour>
 void write_out_edges(const Export& task, const RowBlocks& blocks, OutputFile& file, std::uint64_t offset) {
-  parallel_for(
-      task.workers, blocks.count(),
-      [&](int, std::uint64_t block) {
-        std::vector<Neighbour> neighbours;
-        std::uint64_t first = 0;
-        blocks.visit(block, [&](PlainId row, std::uint64_t index) {
-          if (neighbours.empty()) first = index;
-          set(neighbours.emplace_back(), task.graph.targets()[index], task, row, index);
-        });
-        file.write(neighbours.data(), neighbours.size() * sizeof(Neighbour),
-                   offset + first * sizeof(Neighbour));
-      },
-      "writing", task.progress);
+  parallel_for(task.workers, blocks.count(), "writing", task.progress, [&](int, std::uint64_t block) {
+    std::vector<Neighbour> neighbours;
+    std::uint64_t first = 0;
+    blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+      if (neighbours.empty()) first = index;
+      set(neighbours.emplace_back(), task.graph.targets()[index], task, row, index);
+    });
+    file.write(neighbours.data(), neighbours.size() * sizeof(Neighbour), offset + first * sizeof(Neighbour));
+  });
 }
 
 /// Writes the edges by target, and in the order of their sources: offsets and neighbours.
@@ -164,9 +153,8 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
   // last.
   std::vector<std::uint64_t> ends(vertices + 2);
   const auto each_edge = [&](const char* step, const auto& visit) {
-    parallel_for(
-        task.workers, blocks.count(), [&](int, std::uint64_t block) { blocks.visit(block, visit); }, step,
-        task.progress);
+    parallel_for(task.workers, blocks.count(), step, task.progress,
+                 [&](int, std::uint64_t block) { blocks.visit(block, visit); });
   };
   each_edge("counting", [&](PlainId, std::uint64_t index) {
     std::atomic_ref(ends[graph.targets()[index] + std::uint64_t{2}]).fetch_add(1, std::memory_order_relaxed);
@@ -179,13 +167,11 @@ void write_in_edges(const Export& task, const RowBlocks& blocks, OutputFile& fil
     set(neighbours[place], row, task, row, index);
   });
   constexpr std::uint64_t kRows = 1 << 12;
-  parallel_for(
-      task.workers, (vertices + kRows - 1) / kRows,
-      [&](int, std::uint64_t piece) {
-        for (std::uint64_t v = piece * kRows; v < std::min((piece + 1) * kRows, vertices); ++v)
-          std::sort(neighbours.data() + ends[v], neighbours.data() + ends[v + 1]);
-      },
-      "sorting edges", task.progress);
+  const std::uint64_t pieces = (vertices + kRows - 1) / kRows;
+  parallel_for(task.workers, pieces, "sorting edges", task.progress, [&](int, std::uint64_t piece) {
+    for (std::uint64_t v = piece * kRows; v < std::min((piece + 1) * kRows, vertices); ++v)
+      std::sort(neighbours.data() + ends[v], neighbours.data() + ends[v + 1]);
+  });
   write_array(task, file, ends.data(), vertices + 1, offset);
   write_array(task, file, neighbours.data(), neighbours.size(), offset + (vertices + 1) * 8);
 }
@@ -246,10 +232,9 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
           std::int32_t weight = 0;
           std::memcpy(&target, piece.text.data() + at, 4);
           if (weighted) std::memcpy(&weight, piece.text.data() + at + 4, 4);
-          if (target >= header.vertices) {
+          if (target >= header.vertices)
             input.fail(piece.offset + at, fmt::format("target {} is beyond the graph's {} vertices",
                                                       static_cast<std::int32_t>(target), header.vertices));
-          }
           const auto source = static_cast<PlainId>(row);
           ids.insert(ids.end(), {source, target});
           if (options.weighted) weights.add(weight);
@@ -260,11 +245,10 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
         sink.add(worker, ids, weights.view());
         asymmetry.fetch_add(difference, std::memory_order_relaxed);
       });
-  if (sink.sum(asymmetry.load(std::memory_order_relaxed)) != 0) {
+  if (sink.sum(asymmetry.load(std::memory_order_relaxed)) != 0)
     throw Error(fmt::format(
         "{}: byte 0: the file says that it is undirected, but some edge goes in one direction only",
         input.path()));
-  }
   Piece in_edges;  // a share has no in-edges
   while (input.next_records(in_edges, 1, header.file_end())) {
   }
@@ -275,11 +259,10 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
 
 WriteSummary write_gap_binary(const Export& task) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
-  if (task.graph.vertices() > kMost) {
+  if (task.graph.vertices() > kMost)
     throw Error(
         fmt::format("{}: GAP's formats take 2147483648 vertices at most, but the graph has {}; write .mtx",
                     task.output, task.graph.vertices()));
-  }
   return task.weights ? write<WeightedNeighbour>(task) : write<std::uint32_t>(task);
 }
 

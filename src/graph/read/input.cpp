@@ -235,8 +235,7 @@ bool Input::next_lines(Piece& piece) {
     if (next_part_lines(piece, lock)) return true;
     if (failed_turn_ != kToEnd) return false;
   }
-  std::uint64_t wanted = kPieceBytes;
-  std::uint64_t count = 0;
+  std::uint64_t wanted = kPieceBytes, count = 0;
   for (;; wanted *= 2) {
     const std::uint64_t found = fill(piece, wanted);
     const std::size_t line_end = piece.text.rfind('\n');
@@ -259,11 +258,10 @@ bool Input::next_records(Piece& piece, std::uint64_t record_bytes, std::uint64_t
   const std::uint64_t wanted = std::min(kPieceBytes / record_bytes * record_bytes, end - offset_);
   const std::uint64_t count = fill(piece, wanted);
   if (count == 0 && end == kToEnd) return false;
-  if (count < wanted && (end != kToEnd || count % record_bytes != 0)) {
+  if (count < wanted && (end != kToEnd || count % record_bytes != 0))
     fail(offset_ + count,
          end == kToEnd ? fmt::format("the file ends within a record of {} bytes", record_bytes)
                        : fmt::format("the file ends early; {} bytes are missing", end - offset_ - count));
-  }
   take(piece, count);
   return true;
 }

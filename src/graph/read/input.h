@@ -1,5 +1,4 @@
-// The bytes of a file that is converted, plain, compressed or in an archive, handed out in pieces to several
-// workers.
+// The bytes of a file that is converted, plain, compressed or in an archive, in pieces for several workers.
 #pragma once
 
 #include <condition_variable>
@@ -48,8 +47,7 @@ class Input {
   bool streamed() const noexcept { return parts_.has_value() || stream_ != nullptr; }
   std::uint64_t file_bytes() const noexcept { return raw_.mapped().size(); }
 
-  /// Returns the next bytes, up to kPeekBytes, without moving on; fewer only at the end. Valid until
-  /// something is read.
+  /// Returns the next bytes, up to kPeekBytes; fewer only at the end. They are valid until something is read.
   std::string_view peek();
   static constexpr std::uint64_t kPeekBytes = std::uint64_t{128} << 10;
   /// Moves on; `count` is at most what peek() gave.

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -93,8 +92,7 @@ class Lines {
   const Piece& piece_;
   char separator_;
   const char* blanks_;  ///< blanks around fields
-  std::string_view rest_;
-  std::string_view line_;
+  std::string_view rest_, line_;
   std::string unquoted_;
 };
 
@@ -111,8 +109,7 @@ struct LabelledShape {
   RoundedWeights* rounded = nullptr;  ///< receiver of rounded weights; may be null
 };
 
-/// Returns the shape that the first line of the piece with an edge tells. It has no fields when there is no
-/// such line.
+/// Returns the shape that the first line with an edge in the piece tells; no fields if there is none.
 LabelledShape shape_of(const Input& input, const Piece& piece, const FirstLines& told) {
   LabelledShape shape = {.guessed = told.guessed};
   Lines first(input, piece, ' ');
@@ -197,10 +194,9 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
       const std::string_view text = lines.field();
       if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text, at));
     }
-    if (shape.weighted && !shape.chosen && fields > 3) {
+    if (shape.weighted && !shape.chosen && fields > 3)
       lines.fail(begin, fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]{}", fields,
                                     opt::no_weights.hint("; {} reads the first two fields of each line")));
-    }
     if (fields != shape.fields)
       lines.fail(begin, fmt::format("{} fields, but the first edge has {}", fields, shape.fields));
   }
@@ -238,10 +234,9 @@ std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts) 
   parallel_for(static_cast<int>(parts.size()), parts.size(), [&](int, std::uint64_t index) {
     LabelledPart& part = parts[index];
     part.vertices.reserve(part.names.names().size());
-    for (const std::string& name : part.names.names()) {
+    for (const std::string& name : part.names.names())
       part.vertices.push_back(
           static_cast<std::uint32_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin()));
-    }
   });
   return names;
 }
@@ -258,17 +253,15 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
     }
   }
   Builder builder(names.size(), edges, conversion.options);
-  parallel_for(
-      conversion.options.workers, chunks.size(),
-      [&](int worker, std::uint64_t index) {
-        const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
-        // Each chunk is freed when its edges are copied.
-        const LabelledEdges chunk = std::exchange(*chunks[index].second, {});
-        builder.add(worker, std::span(chunk.ids),
-                    conversion.options.weighted ? chunk.weights.view() : Weights(),
-                    [&](std::uint32_t name) { return vertex[name]; });
-      },
-      "numbering vertices", conversion.progress);
+  parallel_for(conversion.options.workers, chunks.size(), "numbering vertices", conversion.progress,
+               [&](int worker, std::uint64_t index) {
+                 const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
+                 // Each chunk is freed when its edges are copied.
+                 const LabelledEdges chunk = std::exchange(*chunks[index].second, {});
+                 builder.add(worker, std::span(chunk.ids),
+                             conversion.options.weighted ? chunk.weights.view() : Weights(),
+                             [&](std::uint32_t name) { return vertex[name]; });
+               });
   BuildSummary summary =
       write_labelled(builder, *conversion.output, conversion.wanted.table, names, 0, conversion.progress);
   summary.named = true;

@@ -59,8 +59,7 @@ class HeadedSink final : public EdgeSink {
   std::uint64_t least(std::uint64_t mine) override { return sink_.least(mine); }
   BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
-  /// Looks at edges between names, which are written elsewhere. Throws Error where a name is on both sides of
-  /// a bipartite graph.
+  /// Looks at edges between names. Throws Error where a name is on both sides of a bipartite graph.
   void look_at(const std::vector<LabelledPart>& parts, const std::vector<std::string_view>& names);
   /// Says, after all edges, how they were read, where that may surprise.
   void tell(bool labelled) const;

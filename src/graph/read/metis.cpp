@@ -4,9 +4,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "graph/file/format.h"
@@ -38,16 +36,14 @@ MetisHeader header_of(const Input& input, const Piece& piece, std::string_view l
     ++header.fields;
   }
   std::array<std::uint64_t, 3> digits = {format / 100, format / 10 % 10, format % 10};
-  if (std::any_of(digits.begin(), digits.end(), [](std::uint64_t digit) { return digit > 1; })) {
+  if (std::any_of(digits.begin(), digits.end(), [](std::uint64_t digit) { return digit > 1; }))
     input.fail_line(piece, line.data(), fmt::format("FMT {} has other digits than 0 and 1", format));
-  }
   std::uint64_t weights = digits[1];
   if (fields.more()) {
     weights = fields.whole("NCON, the number of weights of a vertex");
     ++header.fields;
-    if (weights > 0 && digits[1] == 0) {
+    if (weights > 0 && digits[1] == 0)
       input.fail_line(piece, line.data(), "NCON is given, but FMT says that vertices have no weights");
-    }
   }
   if (fields.more()) fields.fail("expected nothing after VERTICES EDGES FMT NCON");
   header.vertex_fields = digits[0] + weights;
@@ -64,11 +60,10 @@ MetisHeader read_header(Input& input, Piece& piece) {
   } while (line.starts_with('%'));
   const MetisHeader header = header_of(input, piece, line);
   // A vertex takes a line end, a neighbour "1 ".
-  if (!input.streamed() && std::max(header.vertices, header.edges * 4) > input.file_bytes() + 1) {
+  if (!input.streamed() && std::max(header.vertices, header.edges * 4) > input.file_bytes() + 1)
     input.fail_line(
         piece, line.data(),
         fmt::format("the file is too short for {} vertices and {} edges", header.vertices, header.edges));
-  }
   lines.finish();
   return header;
 }
@@ -110,9 +105,8 @@ void each_neighbour(const MetisHeader& header, const Input& input, const Piece& 
       before.fail(fmt::format(
           "neighbour {}: METIS counts vertices from 1, but this file seems to count from 0: add 1 to each",
           neighbour));
-    if (neighbour > header.vertices) {
+    if (neighbour > header.vertices)
       before.fail(fmt::format("neighbour {} is not within 1 to {}", neighbour, header.vertices));
-    }
     if (own) before.fail("a vertex is its own neighbour; METIS has no self loops");
     if (header.edge_weights && !fields.more()) fields.fail("the weight of the last edge is missing");
     const std::string_view text = header.edge_weights ? fields.word() : std::string_view();
@@ -127,7 +121,6 @@ std::uint64_t comment_lines(std::string_view text) {
   return count;
 }
 
-/// Reads the lines of the vertices.
 struct MetisReader {
   Conversion& conversion;
   const MetisHeader& header;
@@ -154,8 +147,7 @@ struct MetisReader {
   }
 
   void take(int worker, const Piece& piece) {
-    std::uint64_t neighbours = 0;
-    std::uint64_t difference = 0;  // 0 in sum over both directions of all edges
+    std::uint64_t neighbours = 0, difference = 0;  // the latter is 0 in sum over both directions of all edges
     std::uint64_t vertex = piece.record;
     const bool weighted = conversion.options.weighted;
     WeightReader reader(input, piece, &conversion.rounded);
@@ -184,21 +176,18 @@ struct MetisReader {
 
   BuildSummary write() {
     // The line of the last vertex, where it has no neighbours, may lack its end, and is then empty.
-    if (vertices + (ends_open ? 0 : 1) < header.vertices) {
+    if (vertices + (ends_open ? 0 : 1) < header.vertices)
       input.fail(fmt::format("the file has lines for {} vertices but its first line says {}", vertices,
                              header.vertices));
-    }
     const std::uint64_t neighbours = all_neighbours.load(std::memory_order_relaxed);
-    if (neighbours != header.edges * 2) {
+    if (neighbours != header.edges * 2)
       input.fail(fmt::format(
           "the file names {} neighbours, but its first line says {} edges, each of which is there twice",
           neighbours, header.edges));
-    }
-    if (asymmetry.load(std::memory_order_relaxed) != 0) {
+    if (asymmetry.load(std::memory_order_relaxed) != 0)
       input.fail(
           "some edge is only in the line of one of its ends, or has two weights; METIS has each "
           "edge in the lines of both");
-    }
     return conversion.edges.write(kSymmetric, conversion.progress);
   }
 };

@@ -2,9 +2,7 @@
 #include "graph/read/edge_lines.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstddef>
 #include <type_traits>
 
 #include "edgewire/detail/cpu_level.h"
@@ -72,8 +70,7 @@ __m128i digits_before(const char* end, std::size_t count) {
   return _mm_and_si128(_mm_sub_epi8(bytes, _mm_set1_epi8('0')), mask);
 }
 
-/// Returns the two numbers whose digits these are: pairs of digits are joined, then pairs of pairs, and so
-/// on.
+/// Returns the two numbers of these digits: pairs of digits are joined, then pairs of pairs, and so on.
 __m128i numbers_of(__m128i a, __m128i b) {
   const __m128i tens = _mm_set1_epi16(0x010A), hundreds = _mm_set1_epi32(0x00010064);
   a = _mm_madd_epi16(_mm_maddubs_epi16(a, tens), hundreds);

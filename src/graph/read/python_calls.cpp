@@ -1,5 +1,4 @@
-#include "graph/read/python_calls.h"
-
+// Formats that Edgewire does not know, but Python does: the calls that messages name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,13 +47,11 @@ constexpr std::array kForeignFormats{
 };
 
 const ForeignFormat* format_with(std::string_view ending) {
-  const auto found = std::ranges::find_if(kForeignFormats, [&](const ForeignFormat& one) {
-    return fmt::format(" {} ", one.endings).find(fmt::format(" {} ", ending)) != std::string::npos;
-  });
-  return ending.empty() || found == kForeignFormats.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(
+      kForeignFormats, [&](const ForeignFormat& one) { return has_ending(one.endings, ending); });
+  return found == kForeignFormats.end() ? nullptr : &*found;
 }
 
-/// Returns the text as a literal of Python.
 std::string literal(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {

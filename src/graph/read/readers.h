@@ -48,9 +48,8 @@ void start(Conversion& conversion, GraphShape shape, const Sample& sample) {
   sink.start(shape, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
 }
 
-/// Calls work(input, worker, piece) for pieces of lines, or of records where `record_bytes` is not 0, in this
-/// reader's share of the inputs (see Input::take_share()), and first for `first`, which was taken from the
-/// first input already.
+/// Calls work(input, worker, piece) for `first`, which was taken from the first input, and then for pieces of
+/// lines, or records of `record_bytes` unless it is 0, in this reader's share (see Input::take_share()).
 template <class Work>
 void each_piece(const Conversion& conversion, std::span<Input* const> inputs, const Piece& first,
                 std::uint64_t record_bytes, const Work& work) {
@@ -68,9 +67,8 @@ void each_piece(const Conversion& conversion, std::span<Input* const> inputs, co
       work);
 }
 
-/// Reads SNAP and similar edge lists. A third field is the weight if the first edge has one; then each line
-/// must. Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in
-/// ascending order.
+/// Reads SNAP and similar edge lists. All lines have a weight if the first edge has a third field. Ids, also
+/// those of `vertices` (LDBC Graphalytics' .v files), are renumbered densely in ascending order.
 BuildSummary read_snap(Conversion conversion);
 /// Reads the same with names for ids. The vertices are the names in the order of their bytes; their table is
 /// written beside the output. Memory: each worker keeps the names that it reads.
@@ -114,8 +112,7 @@ bool names_edges(std::string_view line);
 bool is_one_of(std::string_view name, std::span<const std::string_view> words);
 /// Returns whether a column with this name holds sources or targets of edges.
 bool is_end_name(std::string_view name);
-/// Returns what the comments ahead of the first edge call the third column, as `# source target time` does;
-/// guessed where none of them names columns.
+/// Returns what comments such as `# source target time` call the third column; guessed if none names columns.
 WeightColumn third_column(std::string_view comments);
 
 /// The meaning that --columns gives to the third field of an edge list.
@@ -164,15 +161,13 @@ struct LabelledPart {
   std::vector<std::uint32_t> vertices;  ///< vertex of each name, after number_vertices()
 };
 
-/// Returns the different names of all parts, in the order of their bytes, and gives the parts the places of
-/// their names.
+/// Returns the different names of all parts, in the order of their bytes, and numbers those of each part.
 std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts);
 /// Writes graph and names; frees the edges of the parts.
 BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
                             const std::vector<std::string_view>& names);
 
-/// Returns whether a line of a file of names is a comment (see comment_of()). Throws Error where that is
-/// unclear.
+/// Returns whether a line of a file of names is a comment. Throws Error where that is unclear.
 bool is_comment_beside_names(const Input& input, const Piece& piece, std::string_view line);
 
 }  // namespace edgewire::graph

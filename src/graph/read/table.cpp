@@ -1,13 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cctype>
 #include <charconv>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "base/error.h"
 #include "edgewire/convert.h"
@@ -23,14 +20,10 @@ namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::array<std::string_view, 1> kUndirected = {"undirected"};
-/// Returns the hint for ids that are names.
 std::string are_names() { return fmt::format(". Are ids names? Then say {}, too", opt::labels); }
 
-/// The fields of each line that are read.
 struct Columns {
-  std::size_t source = kNone;
-  std::size_t target = kNone;
-  std::size_t weight = kNone;
+  std::size_t source = kNone, target = kNone, weight = kNone;
   std::size_t type = kNone;  ///< place of Gephi's column Type
   std::size_t fields = 0;
   char separator = ',';
@@ -47,7 +40,6 @@ bool is_data(std::string_view field) {
          field[0] == '+' || field[0] == '.';
 }
 
-/// Reads the rows of a table.
 class TableReader {
  public:
   TableReader(Conversion& conversion)
@@ -63,11 +55,7 @@ class TableReader {
       if (is_skipped(first, line)) continue;
       columns_.separator = look_.separator != 0 ? look_.separator : separator.value_or(separator_of(line));
       const bool header = choose_columns(first, line);
-      if (header) {
-        lines.finish();
-      } else {
-        drop_before(first, line.data());  // the line is an edge, and stays
-      }
+      header ? lines.finish() : drop_before(first, line.data());  // a line that is an edge stays
       conversion_.options.weighted = columns_.weight != kNone;
       BuildSummary summary = look_.names ? labelled_rows(first) : rows(first);
       summary.third_is_weight = conversion_.options.column != WeightColumn::named;
@@ -172,11 +160,10 @@ class TableReader {
       const std::string_view line = cut_line(rest);
       if (is_skipped(piece, line)) continue;
       split(piece, line, fields);
-      if (fields.size() != columns_.fields) {
+      if (fields.size() != columns_.fields)
         input_.fail_line(
             piece, line.data(),
             fmt::format("{} fields where the first line has {}", fields.size(), columns_.fields));
-      }
       take_id(fields[columns_.source]);
       take_id(fields[columns_.target]);
       if (columns_.weight != kNone) weights.add(reader.read(trimmed(fields[columns_.weight])));
@@ -191,9 +178,8 @@ class TableReader {
     std::uint64_t value = 0;
     const char* const end = field.data() + field.size();
     const auto [after, error] = std::from_chars(field.data(), end, value);
-    if (error == std::errc::result_out_of_range) {
+    if (error == std::errc::result_out_of_range)
       input_.fail_line(piece, field.data(), "the vertex id does not fit 64 bits");
-    }
     if (error != std::errc() || after != end) {
       const std::string what = "expected a vertex id (a whole number from 0 on)";
       input_.fail_line(piece, field.data(),
@@ -215,9 +201,8 @@ class TableReader {
   }
 
   void split(const Piece& piece, std::string_view line, Line& fields) const {
-    if (!split_fields(line, columns_.separator, fields)) {
+    if (!split_fields(line, columns_.separator, fields))
       input_.fail_line(piece, line.data(), "a quoted field does not end before its separator or line end");
-    }
   }
 
   /// Sets columns_, whose separator is known, from the first line. Returns whether it is a header.

@@ -5,8 +5,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "edgewire/convert.h"
@@ -20,8 +18,7 @@ namespace {
 using Places = std::vector<std::size_t>;
 using Names = std::span<const std::string_view>;
 
-/// The names of columns of sources and targets: any of the one beside any of the other. Blanks, - and _ in
-/// names do not count.
+/// Names of sources, any of which goes with any of the targets. Blanks, - and _ in names do not count.
 struct EndNames {
   std::array<std::string_view, 4> sources;
   std::array<std::string_view, 5> targets;
@@ -93,8 +90,7 @@ std::string shown(Names names, std::size_t place) {
   return plain ? std::string(name) : fmt::format("column {}", place + 1);
 }
 
-/// Returns the text by which --columns names a column: its name where that is plain and no other column has
-/// it.
+/// Returns the text by which --columns names a column: its name where that is plain and no other has it.
 std::string called(Names names, std::size_t place) {
   const std::string_view name = names[place];
   const bool plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 
@@ -17,14 +16,12 @@ namespace {
 std::uint64_t number(std::string_view field) {
   std::uint64_t value = 0;
   if ((static_cast<unsigned char>(field[0]) & 0x80U) != 0) {
-    for (const char byte : field.substr(field.size() - 8)) {
+    for (const char byte : field.substr(field.size() - 8))
       value = value << 8 | static_cast<unsigned char>(byte);
-    }
     return value;
   }
-  for (const char digit : field) {
+  for (const char digit : field)
     if (digit >= '0' && digit <= '7') value = value * 8 + static_cast<std::uint64_t>(digit - '0');
-  }
   return value;
 }
 
@@ -36,9 +33,8 @@ struct Member {
       : path(word(block.substr(0, 100))), bytes(number(block.substr(124, 12))), kind(block[156]) {
     const std::string_view prefix = word(block.substr(345, 155));
     // GNU tar writes "ustar  " and keeps something else in place of a prefix.
-    if (block.substr(257, 6) == std::string_view("ustar\0", 6) && !prefix.empty()) {
+    if (block.substr(257, 6) == std::string_view("ustar\0", 6) && !prefix.empty())
       path = fmt::format("{}/{}", prefix, path);
-    }
     if (path.starts_with("./")) path.erase(0, 2);
   }
   bool is_file() const { return kind == '0' || kind == '\0'; }
@@ -60,9 +56,8 @@ std::uint64_t padded_to_block(std::uint64_t bytes) { return (bytes + kTarBlock -
 
 bool checksum_holds(std::string_view block) {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < kTarBlock; ++i) {
+  for (std::size_t i = 0; i < kTarBlock; ++i)
     sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(block[i]);
-  }
   return sum == number(block.substr(148, 8));
 }
 

@@ -2,9 +2,7 @@
 
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "graph/file/format.h"
@@ -91,7 +89,6 @@ class RowEdges {
   std::span<const PlainId> targets_;  ///< targets of row next_ - 1 that are still to come
 };
 
-/// Hands the edges of rows on.
 struct WebGraphReader {
   static constexpr std::size_t kBatchIds = 1 << 16;  ///< ids of edges that are handed on at once
 
@@ -196,11 +193,10 @@ BuildSummary read_webgraph(Conversion conversion) {
         [&] { return starts->sources; });
   WebGraphReader reader{graph, sink, options.workers, conversion.progress};
   const std::uint64_t found = sink.sum(starts ? reader.read(*starts) : reader.read_in_turn());
-  if (found != properties.edges) {
+  if (found != properties.edges)
     graph.file().fail(graph.file().bytes(), fmt::format("its rows have {} edges, but the arcs={} of {} says "
                                                         "otherwise",
                                                         found, properties.edges, properties.path));
-  }
   BuildSummary summary = sink.write(0, conversion.progress);
   summary.compacted = sparse;
   return summary;

@@ -1,11 +1,7 @@
 #include "graph/read/webgraph_rows.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -22,8 +18,7 @@ using Properties = std::map<std::string, std::string>;
 
 bool is_java_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 
-/// Cuts off one logical line: without leading blanks, joined where a line ends with an odd number of
-/// backslashes.
+/// Cuts off one logical line, without leading blanks: lines that end with an odd number of backslashes go on.
 std::string next_logical_line(std::string_view& text) {
   std::string joined;
   for (bool more = true; more && !text.empty();) {
@@ -146,8 +141,7 @@ void check_ranges(const WebGraphProperties& graph) {
   const auto uses = [&](BitCode code) {
     return std::find(graph.codes.begin(), graph.codes.end(), code) != graph.codes.end();
   };
-  constexpr std::uint64_t kMostZeta = 28;
-  constexpr std::uint64_t kMostGolomb = std::uint64_t{1} << 31;
+  constexpr std::uint64_t kMostZeta = 28, kMostGolomb = std::uint64_t{1} << 31;
   const std::uint64_t most = uses(BitCode::zeta) ? kMostZeta : kMostGolomb;
   if ((uses(BitCode::zeta) || uses(BitCode::golomb)) && (graph.parameter == 0 || graph.parameter > most))
     refuse_properties(graph.path, fmt::format("zetak={} is not within 1 to {}", graph.parameter, most));

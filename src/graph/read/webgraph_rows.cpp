@@ -104,33 +104,6 @@ struct PassedRows {
   std::uint64_t row = 0;
 };
 
-RowStarts read_offsets(const WebGraph& graph, const std::string& path, const RowShare& share,
-                       std::uint64_t leads_back, const Progress& progress) {
-  const WebGraphProperties& properties = graph.properties();
-  const MappedFile file(path);
-  BitStream bits(file);
-  const BitCodeReader& gap = graph.field(WebGraphProperties::offsets);
-  const std::uint64_t end = BitStream(graph.file()).end();
-  StartList list(graph, share, end);
-  std::uint64_t bit = 0;
-  for (std::uint64_t row = 0;; ++row) {
-    const std::uint64_t length = gap.read(bits);
-    if (length > end - bit)
-      bits.fail(
-          fmt::format("by these offsets row {} begins behind the end of {}: that file is cut off, or this "
-                      "one is of another graph, and can be left out",
-                      row, graph.file().path()));
-    if (row > 0) list.took(row - 1, length);
-    if (row > 0) list.sample(row - 1, bit, bit + length);
-    bit += length;
-    if (row == properties.vertices) break;
-    if (list.is_due(row)) list.add(row, bit, row - std::min(row, leads_back), bit);
-    if (progress && row % kRowsPerNote == kRowsPerNote - 1)
-      progress({"finding rows", bits.at / 8, file.bytes(), "bytes"});
-  }
-  return list.finish(properties.vertices, bit);
-}
-
 }  // namespace
 
 WebGraph::WebGraph(const std::string& path, const WebGraphProperties& properties)
@@ -189,9 +162,7 @@ void WebGraphRows::start(const RowStart& start, std::span<const std::uint32_t> l
   before_.resize(lengths.size());
   before_bits_.resize(lengths.size());
   std::uint64_t bit = start.bit;
-  for (std::size_t i = lengths.size(); i-- > 0;) {
-    before_bits_[i] = bit -= lengths[i];
-  }
+  for (std::size_t i = lengths.size(); i-- > 0;) before_bits_[i] = bit -= lengths[i];
 }
 
 std::span<const PlainId> WebGraphRows::next() {
@@ -281,7 +252,28 @@ std::optional<RowStarts> starts_by_offsets(const WebGraph& graph, const RowShare
   const bool near = properties.window == 0 || properties.chain <= kMostBefore / properties.window;
   if (!near || !std::filesystem::exists(path)) return std::nullopt;
   const std::uint64_t leads_back = properties.window == 0 ? 0 : properties.window * properties.chain;
-  return read_offsets(graph, path, share, leads_back, progress);
+  const MappedFile file(path);
+  BitStream bits(file);
+  const BitCodeReader& gap = graph.field(WebGraphProperties::offsets);
+  const std::uint64_t end = BitStream(graph.file()).end();
+  StartList list(graph, share, end);
+  std::uint64_t bit = 0;
+  for (std::uint64_t row = 0;; ++row) {
+    const std::uint64_t length = gap.read(bits);
+    if (length > end - bit)
+      bits.fail(
+          fmt::format("by these offsets row {} begins behind the end of {}: that file is cut off, or this "
+                      "one is of another graph, and can be left out",
+                      row, graph.file().path()));
+    if (row > 0) list.took(row - 1, length);
+    if (row > 0) list.sample(row - 1, bit, bit + length);
+    bit += length;
+    if (row == properties.vertices) break;
+    if (list.is_due(row)) list.add(row, bit, row - std::min(row, leads_back), bit);
+    if (progress && row % kRowsPerNote == kRowsPerNote - 1)
+      progress({"finding rows", bits.at / 8, file.bytes(), "bytes"});
+  }
+  return list.finish(properties.vertices, bit);
 }
 
 }  // namespace edgewire::graph

@@ -106,8 +106,7 @@ struct WebGraphProperties {
   enum Field : std::size_t { outdegrees, references, block_counts, blocks, residuals, offsets, kFields };
 
   std::string path;  ///< path of the .properties file
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
+  std::uint64_t vertices = 0, edges = 0;
   std::uint64_t window = 0;        ///< farthest row before it that a row copies from; 0: none does
   std::uint64_t chain = 0;         ///< most rows that copy from one another in turn, or kNoLimit
   std::uint64_t min_interval = 0;  ///< shortest interval; 0: there are none
@@ -117,14 +116,12 @@ struct WebGraphProperties {
   static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 };
 
-/// Returns the keys and values of a Java properties file, as java.util.Properties reads it. Characters other
-/// than ASCII's become '?'.
+/// Returns keys and values as java.util.Properties reads them, but '?' for characters beyond ASCII.
 std::map<std::string, std::string> parse_java_properties(std::string_view text);
 
 /// Returns "x" + ending for "x.graph".
 std::string beside_webgraph(std::string_view path, std::string_view ending);
-/// Returns whether the .properties file beside this .graph file names a graph class, so that it is one of
-/// WebGraph.
+/// Returns whether the .properties file beside names a graph class, so that it is a graph of WebGraph.
 bool has_graph_class(std::string_view path);
 /// Reads the .properties file beside `path`. Throws Error, with what would help, where it is missing, of
 /// another class than BVGraph, of a version that is not known, or not whole.
@@ -305,8 +302,7 @@ struct RowStarts {
   }
 };
 
-/// The reader whose starts are wanted: each of `size` readers has consecutive rows with as many edges, or
-/// bits, as others.
+/// The reader whose starts are wanted: one of `size`, whose rows have as many edges, or bits, as others'.
 struct RowShare {
   int rank = 0, size = 1;
   bool sample = false;  ///< whether to fill RowStarts::sources

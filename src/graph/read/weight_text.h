@@ -71,9 +71,8 @@ class WeightReader {
   bool any_digits_ = false, any_mixed_ = false;
 };
 
-/// Reads attributes as NetworkX writes them, from their { on, up to `end` (that of the line). Returns the
-/// place after their }, or null when they are none. `weight` becomes the text of the value of 'weight', or
-/// stays empty.
+/// Reads attributes as NetworkX writes them, from their { to `end`, that of the line. Returns the place after
+/// their }, or null. `weight` becomes the text of the value of 'weight', or stays empty.
 const char* read_attributes(const char* at, const char* end, std::string_view& weight);
 
 }  // namespace edgewire::graph

@@ -6,8 +6,7 @@
 
 namespace edgewire::graph {
 
-/// Returns the ending of a name that promises compressed content or an archive, such as ".gz"; "" for other
-/// names.
+/// Returns the ending of a name that promises compressed content or an archive, such as ".gz"; "": none.
 std::string_view packed_ending(std::string_view path);
 
 /// Throws UsageError, which names `path`, when its ending promises something that packed() cannot write: only

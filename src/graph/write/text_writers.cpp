@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
 #include <unistd.h>
@@ -37,28 +35,25 @@ void append_edges(TextOutput& output, const Export& task, char separator, const 
                   const See& see) {
   const Graph& graph = task.graph;
   const RowBlocks blocks(graph);
-  append_blocks(
-      output, task.workers, blocks.count(),
-      [&](std::uint64_t block, std::string& text) {
-        std::string source_text;
-        std::uint64_t source = graph.vertices();
-        blocks.visit(block, [&](PlainId row, std::uint64_t index) {
-          if (row != source) {
-            source = row;
-            source_text.clear();
-            append_vertex(source_text, VertexId(row));
-            source_text += separator;
-            see(VertexId(row));
-          }
-          const VertexId target = graph.targets()[index];
-          see(target);
-          text += source_text;
-          append_vertex(text, target);
-          if (task.weights) append_text(text += separator, graph.weights().at(index));
-          text += '\n';
-        });
-      },
-      task.progress);
+  append_blocks(output, task, blocks.count(), [&](std::uint64_t block, std::string& text) {
+    std::string source_text;
+    std::uint64_t source = graph.vertices();
+    blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+      if (row != source) {
+        source = row;
+        source_text.clear();
+        append_vertex(source_text, VertexId(row));
+        source_text += separator;
+        see(VertexId(row));
+      }
+      const VertexId target = graph.targets()[index];
+      see(target);
+      text += source_text;
+      append_vertex(text, target);
+      if (task.weights) append_text(text += separator, graph.weights().at(index));
+      text += '\n';
+    });
+  });
 }
 
 auto numbers_from(std::uint64_t first_id) {
@@ -75,8 +70,7 @@ void append_plain(std::string& text, std::string_view name, const std::string& p
   text += name;
 }
 
-/// Throws Error where readers would take the list, which has names, for something else because of its
-/// beginning.
+/// Throws Error where readers would take the list of names for something else because of its beginning.
 void check_beginning(const Export& task, const VertexNames& names) {
   constexpr std::size_t kEnough = 4096;
   if (!names.labelled()) return;
@@ -131,31 +125,25 @@ constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
 /// Checks whether METIS can take the graph as it is, and throws Error if not.
 void check_undirected(const Export& task, const RowBlocks& blocks) {
   const Graph& graph = task.graph;
-  std::atomic<std::uint64_t> asymmetry{0};  // these are read after the workers have ended
-  std::atomic<std::uint64_t> surplus{0};
-  parallel_for(
-      task.workers, blocks.count(),
-      [&](int, std::uint64_t block) {
-        std::uint64_t difference = 0;
-        std::uint64_t loops_and_duplicates = 0;
-        blocks.visit(block, [&](PlainId row, std::uint64_t index) {
-          const PlainId target = graph.targets()[index];
-          const Weight weight = task.weights ? graph.weights().at(index) : Weight();
-          difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
-          const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
-          if (target == row || duplicate) ++loops_and_duplicates;
-          if (task.weights && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
-            throw Error(fmt::format(
-                "{}: METIS takes weights that are whole numbers from 1 to 2147483647, but the edge from "
-                "vertex {} to {} weighs {}{}",
-                task.output, row + 1, target + std::uint64_t{1}, to_text(weight),
-                opt::no_weights.hint("; {} leaves weights out")));
-          }
-        });
-        asymmetry.fetch_add(difference, std::memory_order_relaxed);
-        surplus.fetch_add(loops_and_duplicates, std::memory_order_relaxed);
-      },
-      "checking", task.progress);
+  std::atomic<std::uint64_t> asymmetry{0}, surplus{0};  // read after the workers have ended
+  parallel_for(task.workers, blocks.count(), "checking", task.progress, [&](int, std::uint64_t block) {
+    std::uint64_t difference = 0, loops_and_duplicates = 0;
+    blocks.visit(block, [&](PlainId row, std::uint64_t index) {
+      const PlainId target = graph.targets()[index];
+      const Weight weight = task.weights ? graph.weights().at(index) : Weight();
+      difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
+      const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
+      if (target == row || duplicate) ++loops_and_duplicates;
+      if (task.weights && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight))
+        throw Error(fmt::format(
+            "{}: METIS takes weights that are whole numbers from 1 to 2147483647, but the edge from "
+            "vertex {} to {} weighs {}{}",
+            task.output, row + 1, target + std::uint64_t{1}, to_text(weight),
+            opt::no_weights.hint("; {} leaves weights out")));
+    });
+    asymmetry.fetch_add(difference, std::memory_order_relaxed);
+    surplus.fetch_add(loops_and_duplicates, std::memory_order_relaxed);
+  });
   const char* wrong = nullptr;
   if (surplus.load(std::memory_order_relaxed) != 0) wrong = "has self loops or duplicate edges";
   if (asymmetry.load(std::memory_order_relaxed) != 0) wrong = "is directed";
@@ -237,35 +225,31 @@ std::uint64_t TextOutput::commit() {
   return bytes_;
 }
 
-void append_blocks(TextOutput& output, int workers, std::uint64_t count,
-                   const std::function<void(std::uint64_t block, std::string& text)>& format,
-                   const Progress& progress) {
+void append_blocks(TextOutput& output, const Export& task, std::uint64_t count,
+                   const std::function<void(std::uint64_t block, std::string& text)>& format) {
   std::mutex mutex;
   std::condition_variable changed;
   std::uint64_t next = 0;  // block that is appended next; count: none, after a failure
-  std::vector<std::string> texts(static_cast<std::size_t>(workers));
-  parallel_for(
-      workers, count,
-      [&](int worker, std::uint64_t block) {
-        try {
-          std::string& text = texts[static_cast<std::size_t>(worker)];
-          text.clear();
-          format(block, text);
-          text = output.packed(std::move(text));
-          std::unique_lock lock(mutex);
-          changed.wait(lock, [&] { return next == block || next == count; });
-          if (next == count) return;
-          output.append_packed(text);
-          ++next;
-        } catch (...) {
-          const std::lock_guard lock(mutex);
-          next = count;
-          changed.notify_all();
-          throw;
-        }
-        changed.notify_all();
-      },
-      "writing", progress);
+  std::vector<std::string> texts(static_cast<std::size_t>(task.workers));
+  parallel_for(task.workers, count, "writing", task.progress, [&](int worker, std::uint64_t block) {
+    try {
+      std::string& text = texts[static_cast<std::size_t>(worker)];
+      text.clear();
+      format(block, text);
+      text = output.packed(std::move(text));
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return next == block || next == count; });
+      if (next == count) return;
+      output.append_packed(text);
+      ++next;
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      next = count;
+      changed.notify_all();
+      throw;
+    }
+    changed.notify_all();
+  });
 }
 
 RowBlocks::RowBlocks(const Graph& graph) : graph_(graph) { graph.verify_offsets(0, graph.vertices()); }
@@ -281,20 +265,14 @@ WriteSummary write_metis(const Export& task) {
   TextOutput output(task.output);
   check_undirected(task, blocks);
   output.append(fmt::format("{} {}{}\n", graph.vertices(), graph.edges() / 2, task.weights ? " 001" : ""));
-  append_blocks(
-      output, task.workers, blocks.count(),
-      [&](std::uint64_t block, std::string& text) {
-        blocks.visit(
-            block,
-            [&](PlainId row, std::uint64_t index) {
-              if (index > graph.offsets()[row]) text += ' ';
-              append_number(text, graph.targets()[index] + std::uint64_t{1});
-              if (!task.weights) return;
-              append_number(text += ' ', graph.weights().at(index).bits());
-            },
-            [&](PlainId) { text += '\n'; });
-      },
-      task.progress);
+  append_blocks(output, task, blocks.count(), [&](std::uint64_t block, std::string& text) {
+    const auto put = [&](PlainId row, std::uint64_t index) {
+      if (index > graph.offsets()[row]) text += ' ';
+      append_number(text, graph.targets()[index] + std::uint64_t{1});
+      if (task.weights) append_number(text += ' ', graph.weights().at(index).bits());
+    };
+    blocks.visit(block, put, [&](PlainId) { text += '\n'; });
+  });
   return {graph.edges(), output.commit(), 1, 0};
 }
 

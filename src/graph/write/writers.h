@@ -47,8 +47,7 @@ WriteSummary write_gap_binary(const Export& task);
 /// The place for text: a file that appears whole or not at all, or stdout, named "-". Not thread safe.
 class TextOutput {
  public:
-  /// Opens the output. Throws UsageError where the ending of the path promises a compression that is not
-  /// written.
+  /// Opens the output. Throws UsageError where the path's ending promises a compression that is not written.
   explicit TextOutput(const std::string& path);
   /// Returns the text as the ending of the path says (see graph::packed()): pieces that are compressed one by
   /// one make a file when they follow each other. Thread safe.
@@ -67,9 +66,8 @@ class TextOutput {
 
 /// Appends the text of blocks 0..count-1 in this order. format(block, text) appends a block to an empty
 /// `text`; the workers call it in parallel. Memory: the text of a block for each worker.
-void append_blocks(TextOutput& output, int workers, std::uint64_t count,
-                   const std::function<void(std::uint64_t block, std::string& text)>& format,
-                   const Progress& progress);
+void append_blocks(TextOutput& output, const Export& task, std::uint64_t count,
+                   const std::function<void(std::uint64_t block, std::string& text)>& format);
 
 /// A graph's edges and the ends of its rows, in the order of the file: each row is its edges and then its
 /// end. They are cut into blocks of bounded size, whatever the lengths of rows.
