@@ -7,14 +7,12 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/rooms.h"
 #include "dense/engine/checkpoint_watch.h"
 #include "dense/engine/group_queue.h"
 #include "dense/engine/lane_queue.h"
 #include "dense/engine/link_watch.h"
 #include "dense/exchange/inbox.h"
 #include "dense/exchange/outbox.h"
-#include "edgewire/detail/loops.h"
 #include "edgewire/detail/memory.h"
 #include "launch/agreement.h"
 #include "process/barrier.h"

@@ -4,14 +4,10 @@
 // file sets them up.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <span>
-#include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "dense/exchange/outbox.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 

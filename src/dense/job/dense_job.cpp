@@ -2,10 +2,7 @@
 
 #include <malloc.h>
 
-#include <optional>
 
-#include "base/error.h"
-#include "base/seconds.h"
 #include "topology/placement.h"
 
 namespace edgewire {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "dense/engine/iteration.h"

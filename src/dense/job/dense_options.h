@@ -10,7 +10,6 @@
 #include "dense/plan/volume.h"
 #include "edgewire/graph.h"
 #include "edgewire/progress.h"
-#include "partition/row_loader.h"
 #include "process/local_process.h"
 
 namespace edgewire::job {

@@ -1,5 +1,4 @@
 #include "dense/job/dense_plan.h"
-#include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +9,6 @@
 #include "base/seconds.h"
 #include "dense/job/choices.h"
 #include "dense/job/plan_cache.h"
-#include "dense/plan/block_plan.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "options/kernels.h"

@@ -3,11 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
-#include <new>
 #include <numeric>
-#include <utility>
 
 #include "base/error.h"
 #include "base/rooms.h"

@@ -4,8 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "base/control_group.h"
-#include "base/rooms.h"
 #include "base/seconds.h"
 #include "dense/job/dense_plan.h"
 #include "edgewire/detail/page_vector.h"

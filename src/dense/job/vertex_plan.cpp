@@ -1,5 +1,4 @@
 // The plan of processes that own vertices.
-#include <algorithm>
 
 #include "base/seconds.h"
 #include "dense/job/choices.h"

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "partition/column_addresses.h"
-#include "partition/vertex_set.h"
 
 namespace edgewire::plan {
 

@@ -7,11 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "base/bits.h"
 #include "base/error.h"
 #include "base/release.h"
 #include "partition/column_addresses.h"
-#include "partition/vertex_set.h"
 
 namespace edgewire::plan {
 

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "base/ranked_bits.h"
 #include "base/rooms.h"
-#include "dense/plan/cover.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owner_filter.h"
 #include "edgewire/detail/memory.h"
-#include "partition/owned_rows.h"
-#include "partition/ownership.h"
 
 namespace edgewire::plan {
 
