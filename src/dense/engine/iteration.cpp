@@ -186,7 +186,7 @@ class Loop : LinkWatch {
   /// Sums wait for the mirrors that they need, but for nothing else: all processes send all mirrors before
   /// anything of theirs waits.
   void send_columns(Turn& turn) {
-    LaneQueue& queue = queues_[static_cast<std::size_t>(turn.worker)];
+    LaneQueue& queue = queues_[turn.worker];
     const auto lacks = [&](const LaneRun& run) {
       return inbox_.awaited_mirrors(run.mirrors, turn.iteration);
     };
@@ -234,8 +234,7 @@ class Loop : LinkWatch {
   /// Computes local columns, and finishes those that are complete. Returns false when there are none left.
   bool owned_group(Turn& turn) {
     if (failed()) return false;
-    const auto taken = groups_.take(
-        in_order_ ? turn.worker : pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
+    const auto taken = groups_.take(in_order_ ? turn.worker : pool_.placement().workers[turn.worker].node);
     if (!taken || !compute(turn, *taken)) return false;
     if (exchange_.size() > 1) tell(turn.worker, Phase::send);
     poll(turn.worker);

@@ -72,7 +72,7 @@ class LaneQueue {
         while (first_ < runs_.size() && taken_[first_]) ++first_;
         return &run;
       }
-      for (const int peer : run.peers) blocked_[static_cast<std::size_t>(peer)] = true;
+      for (const int peer : run.peers) blocked_[peer] = true;
     }
     return nullptr;
   }
@@ -80,7 +80,7 @@ class LaneQueue {
   const LaneRun& first() const noexcept { return runs_[first_]; }
 
  private:
-  bool is_blocked(int peer) const noexcept { return blocked_[static_cast<std::size_t>(peer)]; }
+  bool is_blocked(int peer) const noexcept { return blocked_[peer]; }
   std::vector<LaneRun> runs_;
   std::vector<bool> taken_;    ///< whether a run is taken, [run]
   std::size_t first_ = 0;      ///< first run that may be left: all before it are taken

@@ -30,7 +30,7 @@ class Recorder {
     // An iteration ends with a pause: its last segment carries nothing of the next one.
     for (int p = 0; p < exchange_.size(); ++p) {
       const std::uint64_t frames = exchange_.link().frame_bytes_to(p);
-      auto& before = frames_to_[static_cast<std::size_t>(p)];
+      auto& before = frames_to_[p];
       record.wire_bytes += exchange_.link().wire_bytes_of(frames - before);
       before = frames;
     }

@@ -54,7 +54,7 @@ void Inbox::take_powers() {
         exchange_.region().data() + stream.offset + exchange_.parity_shift_from(stream.peer, 0);
     std::memcpy(powers.data(), inbox, powers.size() * sizeof powers[0]);
     if (std::ranges::all_of(powers, [](std::int16_t power) { return power == 0; })) continue;
-    auto& scales = decoded_[static_cast<std::size_t>(stream.peer)].scales;
+    auto& scales = decoded_[stream.peer].scales;
     for (const std::int16_t power : powers) scales.push_back(std::ldexp(1.0F, -power));
   }
 }
@@ -77,7 +77,7 @@ const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
   const std::byte* inbox =
       exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
   if (decoded_.empty()) return inbox;
-  auto& [values, scales, state] = decoded_[static_cast<std::size_t>(peer)];
+  auto& [values, scales, state] = decoded_[peer];
   std::uint64_t last = 2 * (iteration - 1);
   if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
     if (exchange_.encoding() == plan::Encoding::bit)
@@ -107,7 +107,7 @@ int Inbox::awaited(std::size_t block, std::uint64_t iteration) const noexcept {
 
 int Inbox::awaited_mirrors(std::span<const int> peers, std::uint64_t iteration) const noexcept {
   for (const int peer : peers) {
-    for (const Needed& needed : needed_mirrors_[static_cast<std::size_t>(peer)])
+    for (const Needed& needed : needed_mirrors_[peer])
       if (!arrived(needed, iteration)) return peer;
   }
   return -1;

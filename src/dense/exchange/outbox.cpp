@@ -33,7 +33,7 @@ void Outbox::publish_powers() {
 /// when the chunk is too large, or while the link still needs the memory for the last chunk.
 std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t bytes) const noexcept {
   const auto memory = exchange_.near_memory(lane);
-  const Near& near = near_[static_cast<std::size_t>(lane)];
+  const Near& near = near_[lane];
   if (at % 64 + bytes > memory.size()) return {};
   if (near.peer >= 0 && exchange_.link().completed(lane, near.peer) < near.sent) return {};
   return memory.subspan(at % 64, bytes);
@@ -79,7 +79,7 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
     if (!exchange_.write(lane, peer, remote, source)) return false;
     const std::uint64_t sent = exchange_.writes(lane, peer);
     if (near) {
-      near_[static_cast<std::size_t>(lane)] = {peer, sent};
+      near_[lane] = {peer, sent};
     } else {
       sent_[lane][number] = sent;
     }

@@ -13,7 +13,7 @@ Columns spread_columns(std::vector<std::uint32_t> bounds, std::uint32_t owned,
                        const topology::Machine& machine) {
   Columns columns;
   columns.bounds = std::move(bounds);
-  const auto os_index = [&](int node) { return machine.nodes[static_cast<std::size_t>(node)].os_index; };
+  const auto os_index = [&](int node) { return machine.nodes[node].os_index; };
   const auto& workers = placement.workers;
   const std::size_t local = local_columns(columns.bounds, owned);
   const auto cost = [&](std::size_t c) { return edges[c] + (columns.bounds[c + 1] - columns.bounds[c]); };

@@ -47,7 +47,7 @@ void agree(const PlanTask& task) {
 plan::Traffic count_traffic(launch::Bootstrap& bootstrap, const exchange::Exchange& exchange) {
   plan::Traffic traffic(bootstrap.size());
   std::vector<std::uint64_t> to(static_cast<std::size_t>(bootstrap.size()));
-  for (const auto& stream : exchange.outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
+  for (const auto& stream : exchange.outgoing()) to[stream.peer] += stream.slots;
   const auto rows = launch::allgather(bootstrap, to);
   for (std::size_t p = 0; p < rows.size(); ++p)
     for (std::size_t q = 0; q < to.size(); ++q) traffic.at(p, q) = rows[p][q];

@@ -47,7 +47,7 @@ void DiskTiles::plan_reads(const std::vector<std::vector<std::size_t>>& columns,
 std::span<const std::uint16_t> DiskTiles::part(int worker, std::size_t column, std::size_t number) noexcept {
   if (number == where_.of(column).size() || health_.failed()) return {};
   try {
-    return read(*workers_[static_cast<std::size_t>(worker)], column);
+    return read(*workers_[worker], column);
   } catch (const std::exception& error) {
     health_.fail(-1, line_of(error));
     return {};

@@ -126,8 +126,7 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
   for (int sweep = 0; sweep <= kSweeps; ++sweep) {
     const auto start = Clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
-      tiles::sweep_column<tiles::WeightedSum<>>(tiles, column, x.data(),
-                                                sums[static_cast<std::size_t>(worker)].data());
+      tiles::sweep_column<tiles::WeightedSum<>>(tiles, column, x.data(), sums[worker].data());
     });
     const double seconds = seconds_since(start);
     if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms the caches

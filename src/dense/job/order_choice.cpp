@@ -106,7 +106,7 @@ OrderSeconds sampled_seconds(const DensePlan& plan, const Candidates& candidates
     for (std::size_t order = 0; order < (bins ? 3U : 2U); ++order) {
       pool.for_each(sampled.size(), [&](int worker, std::uint64_t i) {
         const std::size_t group = sampled[i].group;
-        double* const own = sums[static_cast<std::size_t>(worker)].data();
+        double* const own = sums[worker].data();
         const auto by_column = [&](const tiles::TileOrder& of) {
           for (const std::uint32_t column : hilbert.columns(group))
             tiles::sweep_group<Sum>(tiles, of, column, x.data(), own, worker, values.data());

@@ -62,7 +62,7 @@ double measure_compute_rate(topology::WorkerPool& pool) {
       const double taken = seconds_since(start);
       best = sweep == 0 ? taken : std::min(best, taken);
     }
-    seconds[static_cast<std::size_t>(worker)] = best;
+    seconds[worker] = best;
   });
   return static_cast<double>(tiles.edges()) / *std::max_element(seconds.begin(), seconds.end());
 }

@@ -79,7 +79,7 @@ std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchang
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
                                static_cast<std::uint32_t>(stream.sources.size()), edges.sources(),
                                edges.weight_bytes(), addresses);
-    mirrored[static_cast<std::size_t>(stream.peer)] =
+    mirrored[stream.peer] =
         tiles::build_tiles(task.process.pool(), rows, std::span(columns.bounds).first(columns.local() + 1),
                            std::span(columns.memory_nodes).first(columns.local()), task.tile_sizes());
   }

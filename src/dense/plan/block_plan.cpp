@@ -108,7 +108,7 @@ void BlockPlan::count_edges(int workers, const ForEach& for_each) {
     auto& before = edges_before_.emplace_back(blocks + 1);
     const std::uint32_t step = blocks < 1024 ? 1 : kSampleStep;
     for_each((blocks + kBlocksTaken - 1) / kBlocksTaken, [&](int w, std::uint64_t group) {
-      Worker& worker = all[static_cast<std::size_t>(w)];
+      Worker& worker = all[w];
       worker.counts.resize(destinations_ / partition::kColumnGranule + 1);
       for (std::uint64_t b = group * kBlocksTaken; b < std::min(blocks, (group + 1) * kBlocksTaken); ++b) {
         const auto first = static_cast<std::uint32_t>(b * kRowBlock);

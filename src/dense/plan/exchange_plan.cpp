@@ -124,7 +124,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
     Stream& stream = streams_[s];
     if (stream.mirrors) return;
     const auto peer = static_cast<std::uint32_t>(stream.peer);
-    auto& numbers = destination_of_[static_cast<std::size_t>(stream.list)];
+    auto& numbers = destination_of_[stream.list];
     auto& entries = entries_[s];
     ownership_.visit([&](const auto& scheme) {
       if (peer == rank_) {
@@ -162,7 +162,7 @@ NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::mirrors(int peer) co
 
 std::span<const std::uint32_t> PlanDraft::moved(int peer) const noexcept {
   if (plan_.moved_.empty()) return {};
-  return plan_.moved_[static_cast<std::size_t>(peer)];
+  return plan_.moved_[peer];
 }
 
 std::uint64_t ExchangePlan::matching() const noexcept {
@@ -177,7 +177,7 @@ template <class Number>
 void ExchangePlan::for_each_entry(std::size_t stream, const Number& number) {
   const Stream& s = streams_[stream];
   if (s.entries == 0) return;
-  auto& numbers = destination_of_[static_cast<std::size_t>(s.list)];
+  auto& numbers = destination_of_[s.list];
   ownership_.visit([&](const auto& scheme) {
     for (std::uint32_t e = 0; e < s.entries; ++e)
       number(e, numbers[scheme.vertex(static_cast<std::uint32_t>(s.peer), entries_[stream][e])]);
@@ -231,7 +231,7 @@ NumberedBy<Slot, std::vector<LocalNumber>> ExchangePlan::slot_ids(std::size_t st
   for (std::size_t e = 0; e < s.entries; ++e) {
     const LocalNumber local = entries_[stream][e];
     const VertexId v = ownership_.vertex(static_cast<std::uint32_t>(s.peer), local);
-    const std::uint32_t slot = destination_of_[static_cast<std::size_t>(s.list)][v] - s.first_destination;
+    const std::uint32_t slot = destination_of_[s.list][v] - s.first_destination;
     std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[stream][e], local);
   }
   return ids;
@@ -345,7 +345,7 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   std::vector<Sample> samples(workers_);
   for_each_block(for_each, owned_.count(), step,
                  [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                   Sample& sample = samples[static_cast<std::size_t>(worker)];
+                   Sample& sample = samples[worker];
                    sample.counts.resize(destinations_ / partition::kColumnGranule + 1);
                    read(first, last, sample.rows);
                    for (const auto d : sample.rows.destinations)

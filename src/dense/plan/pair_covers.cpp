@@ -100,9 +100,7 @@ PairRows::PairRows(partition::OwnedRows rows, const partition::Ownership& owners
     worker.end.resize(processes_);
     worker.rows.resize(processes_ * group_);
   }
-  for_each(groups_, [&](int worker, std::uint64_t group) {
-    split(workers_[static_cast<std::size_t>(worker)], group);
-  });
+  for_each(groups_, [&](int worker, std::uint64_t group) { split(workers_[worker], group); });
 }
 
 PairEdges PairRows::edges(std::uint32_t peer) const {
