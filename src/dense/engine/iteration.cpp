@@ -7,10 +7,9 @@
 #include <optional>
 
 #include "base/error.h"
-#include "dense/engine/checkpoint_watch.h"
 #include "dense/engine/group_queue.h"
 #include "dense/engine/lane_queue.h"
-#include "dense/engine/link_watch.h"
+#include "dense/engine/watches.h"
 #include "dense/exchange/inbox.h"
 #include "dense/exchange/outbox.h"
 #include "edgewire/detail/memory.h"
@@ -356,10 +355,7 @@ class Loop : LinkWatch {
     const std::uint64_t done = recorder_->iterations();
     exchange_.wait_until([&] {
       for (int lane = 0; lane < exchange_.lanes(); ++lane) {
-        for (int p = 0; p < exchange_.size(); ++p) {
-          if (p != exchange_.rank() && exchange_.link().completed(lane, p) < exchange_.writes(lane, p))
-            return false;
-        }
+        if (!exchange_.all_have_left(lane)) return false;
       }
       return inbox_.awaited_scalars(done) < 0;
     });

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/rooms.h"
-#include "dense/engine/recorder.h"
 #include "dense/exchange/exchange.h"
 #include "edgewire/detail/loops.h"
 #include "topology/page_nodes.h"
@@ -38,22 +37,20 @@ struct IterationOptions {
   std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
   std::function<void(int done, const detail::PackedTotals& mine)> start_checkpoint;
-  /// Called after each iteration. Returns the number of states of this process that are completely written.
-  /// With `wait`, which is set before the next start_checkpoint(), it first waits for the state that is being
-  /// written.
+  /// Returns the number of states of this process that are completely written, after each iteration. With
+  /// `wait`, set before the next start_checkpoint(), it first waits for the state that is being written.
   std::function<std::uint64_t(bool wait)> checkpoints_written;
   /// Called at rank 0 when all processes have written the state.
   std::function<void()> commit_checkpoint;
 
-  /// The node (of Placement) that holds the tiles of each local column: [local column]. If this is empty, the
-  /// first node holds all.
+  /// The node (of Placement) that holds the tiles of each local column: [local column]. Empty: the first
+  /// node.
   std::vector<int> column_nodes;
   /// The worker that computes each local column: [local column]. A worker then computes the columns that it
-  /// sends first, then these columns in ascending order, in every iteration. If this is empty, free workers
-  /// take the next column.
+  /// sends first, then these columns in ascending order, in every iteration. Empty: free workers take the
+  /// next column.
   std::vector<int> column_workers;
-  /// The node (os_index) that the accumulators of each worker come from: [worker]. If this is empty, there is
-  /// no preference.
+  /// The node (os_index) that the accumulators of each worker come from: [worker]. Empty: no preference.
   std::vector<int> worker_nodes;
 };
 

@@ -22,18 +22,6 @@ using plan::Strategy;
 
 std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-}  // namespace
-
-/// The counts of what a process sends to another one.
-struct Exchange::StreamCounts {
-  std::uint32_t entries = 0;
-  std::uint32_t slots = 0;
-  std::uint64_t words = 0;  ///< number of words that describe the stream, see describe()
-};
-
-namespace {
-
-template <class StreamCounts>
 std::size_t list_bytes(std::span<const StreamCounts> lists) {
   std::size_t words = 0;
   for (const auto& list : lists) words += list.words;
@@ -41,7 +29,6 @@ std::size_t list_bytes(std::span<const StreamCounts> lists) {
 }
 
 /// Returns the bytes of the answer to the lists.
-template <class StreamCounts>
 std::size_t position_bytes(std::span<const StreamCounts> lists) {
   std::size_t entries = 0;
   for (const auto& list : lists) entries += list.entries;
@@ -105,7 +92,7 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
   place_streams();
 }
 
-std::vector<Exchange::StreamCounts> Exchange::count_lists(const plan::PlanDraft& draft) const {
+std::vector<StreamCounts> Exchange::count_lists(const plan::PlanDraft& draft) const {
   std::vector<StreamCounts> out;
   for (std::size_t s = 0; s < draft.streams().size(); ++s) {
     const plan::Stream& stream = draft.streams()[s];
@@ -115,7 +102,7 @@ std::vector<Exchange::StreamCounts> Exchange::count_lists(const plan::PlanDraft&
   return out;
 }
 
-std::vector<Exchange::StreamCounts> Exchange::tell_counts(const std::vector<StreamCounts>& out) {
+std::vector<StreamCounts> Exchange::tell_counts(const std::vector<StreamCounts>& out) {
   std::vector<std::string> counts(size());
   for (std::size_t s = 0; s < out.size(); ++s) counts[s / lists_] += pack(std::vector{out[s]});
   const auto answers = bootstrap_.alltoall(counts);
@@ -160,18 +147,16 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
   send_entries(draft);
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // start of each incoming list in the region
-  for (std::size_t s = 0; s < in.size(); ++s) {
+  for (std::size_t s = 0; s < in.size(); ++s)
     starts[s] = s % lists_ == 0 ? region_.offset(slots_part_, static_cast<int>(s) / lists_)
                                 : starts[s - 1] + list_bytes(std::span(in).subspan(s - 1, 1));
-  }
   incoming_.resize(in.size());
   moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
-    if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
+    if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0)
       order_stream(s, draft.streams()[s].mirrors,
                    reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s],
                    draft.owned());
-    }
   });
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
@@ -204,29 +189,18 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
 
 void Exchange::wait_for_setup_writes() {
   link_.ring_doorbell(0);
-  wait_until([this] {
-    for (int p = 0; p < size(); ++p) {
-      if (p != rank() && link_.completed(0, p) < writes(0, p)) return false;
-    }
-    return true;
-  });
+  wait_until([this] { return all_have_left(0); });
 }
 
 void Exchange::write_setup(int peer, std::size_t offset, std::span<const std::byte> source) {
   for (std::size_t at = 0; at < source.size(); at += kPiece) {
-    if (!write(0, peer, offset + at, source.subspan(at, std::min(kPiece, source.size() - at)))) {
+    if (!write(0, peer, offset + at, source.subspan(at, std::min(kPiece, source.size() - at))))
       throw Error(health().message());
-    }
   }
 }
 
 void Exchange::wait_for_setup(std::uint64_t count) {
-  wait_until([this, count] {
-    for (int p = 0; p < size(); ++p) {
-      if (p != rank() && link_.signalled(p, kSetupKind) < count) return false;
-    }
-    return true;
-  });
+  wait_until([&] { return all_peers([&](int p) { return link_.signalled(p, kSetupKind) >= count; }); });
 }
 
 void Exchange::send_entries(const plan::PlanDraft& draft) {
@@ -300,8 +274,7 @@ void Exchange::place_streams() {
     std::size_t out_at = region_.remote_offset(slots_part_, p);
     const std::size_t send_start = send_at;
     for (int l = 0; l < lists_; ++l) {
-      const std::size_t s =
-          static_cast<std::size_t>(p) * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(l);
+      const std::size_t s = p * lists_ + l;
       IncomingStream& in = incoming_[s];
       in.peer = p;
       in.offset = in_at;

@@ -78,6 +78,13 @@ struct ColumnWork {
   bool needs_mirrors = false;  ///< whether some of its edges begin at mirrors
 };
 
+/// The counts of what a process sends to another one in a stream.
+struct StreamCounts {
+  std::uint32_t entries = 0;
+  std::uint32_t slots = 0;
+  std::uint64_t words = 0;  ///< number of words that describe the stream, see describe()
+};
+
 struct Agreed;
 
 /// The agreement of one process with all its peers. Collective. An Error names the peer at fault. Each peer
@@ -179,6 +186,17 @@ class Exchange {
     return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
   }
 
+  /// Returns whether holds(peer) is true of all peers.
+  template <class Holds>
+  bool all_peers(const Holds& holds) const {
+    for (int p = 0; p < size(); ++p)
+      if (p != rank() && !holds(p)) return false;
+    return true;
+  }
+  /// Returns whether all writes on this lane have completed.
+  bool all_have_left(int lane) const {
+    return all_peers([&](int p) { return link_.completed(lane, p) >= writes(lane, p); });
+  }
   /// Polls until done() returns true. Throws Error when the job fails before.
   void wait_until(const std::function<bool()>& done);
   /// Queues writes of `source`, however long it is, on lane 0. They are for data that is sent before the
@@ -205,7 +223,6 @@ class Exchange {
   static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
 
  private:
-  struct StreamCounts;
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, plan::Strategy strategy,
            plan::Encoding encoding, int lanes, std::size_t streams);
   template <class Done>
