@@ -23,16 +23,14 @@ namespace {
 /// Throws Error when slots of this encoding cannot hold the program's messages.
 void check_messages(const Loops& loops, plan::Encoding encoding) {
   const std::size_t bytes = plan::message_bytes(encoding);
-  if (loops.message_bytes() != bytes) {
+  if (loops.message_bytes() != bytes)
     throw Error(fmt::format("messages of {} bytes do not fit wire {}, which is for {} bytes",
                             loops.message_bytes(), plan::to_name(encoding), bytes));
-  }
   if (encoding == plan::Encoding::bit && !loops.is_one_bit())
     throw Error("encoding bit is only for programs whose messages are 0 or 1 (one_bit)");
-  if (plan::is_rounded(encoding) && !loops.largest()) {
+  if (plan::is_rounded(encoding) && !loops.largest())
     throw Error(fmt::format("wire {} is only for programs that say how large their messages get",
                             plan::to_name(encoding)));
-  }
 }
 
 constexpr std::size_t kPagesCounted = 64;  // pages of a worker's accumulators that are counted

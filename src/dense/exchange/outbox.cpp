@@ -78,11 +78,10 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
     fill(slots);
     if (!exchange_.write(lane, peer, remote, source)) return false;
     const std::uint64_t sent = exchange_.writes(lane, peer);
-    if (near) {
+    if (near)
       near_[lane] = {peer, sent};
-    } else {
+    else
       sent_[lane][number] = sent;
-    }
   }
   const std::uint64_t before = (iteration - 1) * exchange_.chunks_to(peer, chunk.chunk.lane);
   return exchange_.signal(lane, peer, kFirstLaneKind + lane, before + chunk.chunk.ordinal + 1);

@@ -60,10 +60,9 @@ class SampleReader final : public plan::EdgeReader {
     std::vector<std::uint64_t> counts(owned_.count() / partition::kColumnGranule + 1);
     std::vector<std::uint32_t> ends;
     std::uint64_t all = 0;
-    for (std::uint32_t b = 0; b < sampled_.size(); b += 8) {
+    for (std::uint32_t b = 0; b < sampled_.size(); b += 8)
       visit(b * kRowBlock, std::min((b + 1) * kRowBlock, owned_.count()), ends,
             [&](std::uint32_t destination) { ++counts[destination / partition::kColumnGranule], ++all; });
-    }
     const std::uint64_t most = all / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers));
     partition::cut_columns(bounds_, 0, owned_.count(), width, most, counts);
     address_.emplace(bounds_);

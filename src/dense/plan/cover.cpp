@@ -266,11 +266,10 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
     }
   }
   cover.sums = used.members<LocalNumber>();
-  if (cover.mirrors.size() < cover.sums.size()) {
+  if (cover.mirrors.size() < cover.sums.size())
     cover.sums.clear();
-  } else {
+  else
     cover.mirrors.clear();
-  }
   return cover;
 }
 

@@ -40,10 +40,9 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber>
                         std::span<const std::uint32_t> slots_of, int peer) {
   NumberedBy<OwnedIndex, std::vector<std::uint32_t>> entry_at(owned.count(), partition::kNoDestination);
   for (std::uint32_t e = 0; e < entries.size(); ++e) {
-    if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != partition::kNoDestination) {
+    if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != partition::kNoDestination)
       throw Error(fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer,
                               std::uint32_t{entries[e]}, owned.count()));
-    }
     entry_at[owned.indexes()[entries[e]]] = e;
   }
   Arrivals arrivals;
@@ -188,9 +187,8 @@ void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> posi
   const Stream& s = streams_[stream];
   std::vector<bool> taken(s.entries);
   for_each_entry(stream, [&](std::uint32_t e, std::uint32_t& number) {
-    if (positions[e] >= s.entries || taken[positions[e]]) {
+    if (positions[e] >= s.entries || taken[positions[e]])
       throw Error(fmt::format("rank {} sent a faulty order of slots: position {}", s.peer, positions[e]));
-    }
     taken[positions[e]] = true;
     number = positions[e];
   });
@@ -204,9 +202,8 @@ void ExchangePlan::number_slots(const ForEach& for_each) {
     stream.first_destination = static_cast<std::uint32_t>(next);
     next += stream.slots;
   }
-  if (next > std::numeric_limits<std::uint32_t>::max()) {
+  if (next > std::numeric_limits<std::uint32_t>::max())
     throw Error(fmt::format("{} destinations in one process, more than 2^32: use more processes", next));
-  }
   destinations_ = static_cast<std::uint32_t>(next);
   for_each(streams_.size(), [&](int, std::uint64_t s) {
     const Stream& stream = streams_[s];

@@ -22,10 +22,9 @@ void ExchangePlan::count_slots() {
     }
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
-    if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
+    if (slots[s] > std::numeric_limits<std::uint32_t>::max())
       throw Error(fmt::format("strategy edge: {} values for rank {} are more than 2^32; use more processes",
                               slots[s], streams_[s].peer));
-    }
     streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
   }
 }

@@ -103,9 +103,8 @@ Volume volume(const Traffic& traffic, ValueSize value, bool with_self) {
   }
   sum.payload_bytes_total = value.bytes(sum.values_sent_total);
   sum.payload_bytes_max = value.bytes(sum.values_sent_max);
-  if (processes > 0) {
+  if (processes > 0)
     sum.values_sent_mean = static_cast<double>(sum.values_sent_total) / static_cast<double>(processes);
-  }
   for (const auto& wire : wires) {
     for (std::size_t f = 0; f < kFramings.size(); ++f) {
       sum.wire_bytes_total[f] += wire.sent[f];
