@@ -199,16 +199,16 @@ TEST_CASE("addresses name the column and the place in it") {
       }
       const auto before = plan.owned().indexes();
       const std::vector<std::uint32_t> indexes(before.begin(), before.end());
-      ExchangeColumns columns(std::move(plan), bounds, kOneWorker);
-      for (std::uint32_t i = 0; i < columns.sources(); i += kRowBlock) {
-        columns.read(i, std::min(i + kRowBlock, columns.sources()), rows);
+      plan.to_addresses(bounds, kOneWorker);
+      for (std::uint32_t i = 0; i < plan.sources(); i += kRowBlock) {
+        plan.read(i, std::min(i + kRowBlock, plan.sources()), rows);
         for (auto& address : rows.destinations) {
           REQUIRE((address >> partition::kOffsetBits) + 1 < bounds.size());
           address = bounds[address >> partition::kOffsetBits] + (address & 0xffff);
         }
         REQUIRE(rows.destinations == blocks[i / kRowBlock]);
       }
-      const OwnedVertices owned = std::move(columns).take_owned(kOneWorker);
+      const OwnedVertices owned = std::move(plan).take_owned(bounds, kOneWorker);
       CHECK(std::equal(indexes.begin(), indexes.end(), owned.indexes().begin(), owned.indexes().end()));
     }
   }

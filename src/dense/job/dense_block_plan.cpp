@@ -154,12 +154,12 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), &edges_of);
   auto columns = spread_columns(std::move(bounds), owned.count(), edges_of, task.process.pool().placement(),
                                 task.machine);
-  const plan::BlockColumns edges(std::move(plan), columns.bounds, for_each);
+  plan.to_addresses(columns.bounds, for_each);
   EdgeTiles tiles;
   tiles.mirrored.resize(task.processes());
   for (std::size_t owner = 0; owner < tiles.mirrored.size(); ++owner) {
     const bool own = owner == static_cast<std::size_t>(rank);
-    const auto sources = edges.of(owner);
+    const plan::BlockPlan::Rows sources(plan, owner);
     if (!own && sources.sources() == 0) continue;
     (own ? tiles.own : tiles.mirrored[owner]) =
         tiles::build_tiles(task.process.pool(), sources, columns.bounds, columns.memory_nodes, sizes);

@@ -178,7 +178,7 @@ bool memory_holds_rows(const PlanTask& task);
 /// options do not overwrite each other's files.
 std::string edges_name(const PlanTask& task);
 /// Writes the tiles of the edges to disks. First removes the files of other plans, all but the latest ones.
-EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns);
+EdgeTiles build_on_disks(const PlanTask& task, const plan::EdgeReader& edges, const Columns& columns);
 /// Opens tiles that are on disks.
 EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments, std::span<const std::uint32_t> bounds);
 /// Chooses the order of tiles. A block, which a worker takes at a time, is a group of columns with all their

@@ -70,15 +70,15 @@ plan::PlanDraft draft_plan(const PlanTask& task, const partition::OwnedRows& row
 
 /// Builds the tiles of the edges that each peer moved here, by peer.
 std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchange& exchange,
-                                         const plan::ExchangeColumns& edges, const Columns& columns) {
+                                         const plan::ExchangePlan& plan, const Columns& columns) {
   std::vector<tiles::Tiles> mirrored(task.processes());
   topology::PageVector<std::uint32_t> addresses;
   for (const auto& stream : exchange.incoming()) {
     if (stream.sources.empty()) continue;
-    if (addresses.empty()) addresses = edges.owned_addresses();
+    if (addresses.empty()) addresses = plan.owned_addresses();
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.sources.size()), edges.sources(),
-                               edges.weight_bytes(), addresses);
+                               static_cast<std::uint32_t>(stream.sources.size()), plan.sources(),
+                               plan.weight_bytes(), addresses);
     mirrored[stream.peer] =
         tiles::build_tiles(task.process.pool(), rows, std::span(columns.bounds).first(columns.local() + 1),
                            std::span(columns.memory_nodes).first(columns.local()), task.tile_sizes());
@@ -131,14 +131,14 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), for_each, &edges_of);
   auto columns = spread_columns(std::move(bounds), plan.sources(), edges_of, task.process.pool().placement(),
                                 task.machine);
-  plan::ExchangeColumns edges(std::move(plan), columns.bounds, for_each);
+  plan.to_addresses(columns.bounds, for_each);
   EdgeTiles tiles;
   if (task.options.devices.empty())
-    tiles.own = tiles::build_tiles(task.process.pool(), edges, columns.bounds, columns.memory_nodes, sizes);
+    tiles.own = tiles::build_tiles(task.process.pool(), plan, columns.bounds, columns.memory_nodes, sizes);
   else
-    tiles = build_on_disks(task, edges, columns);
-  tiles.mirrored = build_mirrored(task, exchange, edges, columns);
-  owned = std::move(edges).take_owned(for_each);
+    tiles = build_on_disks(task, plan, columns);
+  tiles.mirrored = build_mirrored(task, exchange, plan, columns);
+  owned = std::move(plan).take_owned(columns.bounds, for_each);
   release_rows(task, rows, ownership, for_each);
   return {std::move(choices), matching,         std::move(ownership), std::move(owned), std::move(rows),
           std::move(columns), std::move(tiles), std::move(exchange),  seconds_load,     seconds_since(start)};

@@ -157,9 +157,8 @@ void BlockPlan::read(std::size_t owner, std::uint32_t first, std::uint32_t last,
   partition::look_up(destination_of_, ids, rows.destinations);
 }
 
-BlockColumns::BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each)
-    : plan_(std::move(plan)) {
-  partition::to_addresses(plan_.destination_of_.all(), bounds, for_each);
+void BlockPlan::to_addresses(std::span<const std::uint32_t> bounds, const ForEach& for_each) {
+  partition::to_addresses(destination_of_.all(), bounds, for_each);
 }
 
 }  // namespace edgewire::plan

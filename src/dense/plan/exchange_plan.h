@@ -60,8 +60,8 @@ using FreeEdges = std::function<std::vector<std::uint64_t>(const PairCovers& cov
 /// then the slots of stream 0, of stream 1, and so on. It is const and thread safe.
 ///
 /// The receiver chooses the order of the slots, so there is a PlanDraft first, whose entries the receiver
-/// puts in order (order_arrivals()). Tiles are made of ExchangeColumns, which take the plan.
-class ExchangePlan {
+/// puts in order (order_arrivals()). Tiles are made when destinations have addresses (to_addresses()).
+class ExchangePlan final : public EdgeReader {
  public:
   std::span<const Stream> streams() const noexcept { return streams_; }
   const OwnedVertices& owned() const noexcept { return owned_; }
@@ -82,23 +82,35 @@ class ExchangePlan {
   /// Frees the memory that only slot_ids(), slot_sources() and slot_weights() need. They may not be called
   /// any more.
   void forget_slots();
-  std::uint32_t sources() const noexcept { return owned_.count(); }
+  std::uint32_t sources() const noexcept override { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
+  /// Counts the edges of these rows. With `cover`, read() returns fewer, since some have moved.
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
+    return owned_.edges(first, last);
+  }
+  std::size_t weight_bytes() const noexcept override { return plan::weight_bytes(rows_.graph(), weighted_); }
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Sets `rows` to the edges of owned vertices [first, last) that this process computes (`edge`: only those
-  /// to owned vertices, see slot_sources()), in order of their indexes. At most kRowBlock vertices, starting
-  /// at a multiple of it.
-  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
+  /// to owned vertices, see slot_sources()), in order of their indexes. Before to_addresses(), destinations
+  /// have numbers.
+  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override;
   /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
   /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
   /// bounds, one more than there are columns. Sets `edges`, if it is not null, to the estimates by column.
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          const ForEach& for_each,
                                          std::vector<std::uint64_t>* edges = nullptr) const;
+  /// Turns the destinations into addresses. `bounds`: the result of cut_columns(). Throws Error when there
+  /// are too many columns.
+  void to_addresses(std::span<const std::uint32_t> bounds, const ForEach& for_each);
+  /// Returns the address of each owned vertex's sum, by local number. There are none with strategy `worker`,
+  /// nor in a job of one process.
+  topology::PageVector<std::uint32_t> owned_addresses() const;
+  /// Returns the vertices of the plan, as they were. `bounds`: those of to_addresses().
+  OwnedVertices take_owned(std::span<const std::uint32_t> bounds, const ForEach& for_each) &&;
 
  private:
   friend class PlanDraft;
-  friend class ExchangeColumns;
   ExchangePlan(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
                OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each, bool weighted);
   void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
@@ -143,7 +155,7 @@ class ExchangePlan {
   /// that have one. In a draft a vertex of another process has its entry here, and after place() its
   /// position. A job of one process leaves this empty.
   std::vector<partition::VertexNumbers> destination_of_;
-  /// The addresses of vertices, in a job of one process that ExchangeColumns make of the indexes.
+  /// The addresses of vertices, in a job of one process, which to_addresses() makes of the indexes.
   topology::PageVector<std::uint32_t> addresses_;
   std::vector<OwnedIndex> slot_sources_;  ///< sources of slots, [slot of all streams], with strategy `edge`
   std::vector<double> slot_weights_;      ///< weights of slots, likewise
@@ -188,33 +200,6 @@ class PlanDraft {
 
  private:
   ExchangePlan plan_;
-};
-
-/// The edges of a plan by column.
-class ExchangeColumns final : public EdgeReader {
- public:
-  /// Makes the columns. `bounds`: the result of cut_columns(). Throws Error when there are too many columns.
-  ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
-  std::uint32_t sources() const noexcept override { return plan_.sources(); }
-  /// Counts the edges of these rows. With `cover`, read() returns fewer, since some have moved.
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
-    return plan_.owned().edges(first, last);
-  }
-  std::size_t weight_bytes() const noexcept override {
-    return plan::weight_bytes(plan_.rows_.graph(), plan_.weighted_);
-  }
-  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override {
-    plan_.read(first, last, rows);
-  }
-  /// Returns the address of each owned vertex's sum, by local number. There are none with strategy `worker`,
-  /// nor in a job of one process.
-  topology::PageVector<std::uint32_t> owned_addresses() const;
-  /// Returns the vertices of the plan, as they were.
-  OwnedVertices take_owned(const ForEach& for_each) &&;
-
- private:
-  ExchangePlan plan_;
-  std::vector<std::uint32_t> bounds_;
 };
 
 }  // namespace edgewire::plan
