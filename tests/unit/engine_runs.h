@@ -106,14 +106,11 @@ inline constexpr std::uint64_t kColumnEdges = 200;
 inline Part plan_vertices(const Graph& graph, const Run& run, launch::Bootstrap& bootstrap,
                           transport::Transport& link, topology::WorkerPool& pool, const ForEach& for_each) {
   const auto ownership = partition::Ownership::hash(graph.vertices(), run.processes);
-  auto agreed = exchange::Exchange::agree(
-      bootstrap, link,
-      plan::PlanDraft(graph, ownership, bootstrap.rank(),
-                      {graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each}, run.strategy,
-                      run.workers, for_each, graph.weighted(), some_free_edges),
-      run.encoding, run.workers, for_each);
-  Part part{std::move(agreed.exchange), agreed.plan.cut_columns(kWidth, kColumnEdges, for_each), {}, {}, {}};
-  plan::ExchangePlan& plan = agreed.plan;
+  plan::ExchangePlan plan(graph, ownership, bootstrap.rank(),
+                          {graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each}, run.strategy,
+                          run.workers, for_each, graph.weighted(), some_free_edges);
+  auto exchange = exchange::Exchange::agree(bootstrap, link, plan, run.encoding, run.workers, for_each);
+  Part part{std::move(exchange), plan.cut_columns(kWidth, kColumnEdges, for_each), {}, {}, {}};
   plan.to_addresses(part.bounds, for_each);
   part.tiles = tiles::build_tiles(pool, plan, part.bounds);
   const auto local = std::ranges::upper_bound(part.bounds, plan.sources()) - part.bounds.begin();

@@ -37,15 +37,15 @@ std::size_t position_bytes(std::span<const StreamCounts> lists) {
 
 /// Writes the description of a stream for a peer: the local numbers of its entries and, where they differ,
 /// their numbers of slots; after mirrors, the edges that it computes. Returns the end.
-std::uint32_t* describe(const plan::PlanDraft& draft, std::size_t s,
+std::uint32_t* describe(const plan::ExchangePlan& plan, std::size_t s,
                         const NumberedBy<OwnedIndex, std::vector<LocalNumber>>& locals, std::uint32_t* out) {
-  const plan::Stream& stream = draft.streams()[s];
+  const plan::Stream& stream = plan.streams()[s];
   if (stream.mirrors) {
-    for (const OwnedIndex i : draft.mirrors(stream.peer)) *out++ = locals[i];
-    return std::ranges::copy(draft.moved(stream.peer), out).out;
+    for (const OwnedIndex i : plan.mirrors(stream.peer)) *out++ = locals[i];
+    return std::ranges::copy(plan.moved(stream.peer), out).out;
   }
-  out = std::ranges::copy(draft.entries(s), out).out;
-  return std::ranges::copy(draft.slots_of(s), out).out;
+  out = std::ranges::copy(plan.entries(s), out).out;
+  return std::ranges::copy(plan.slots_of(s), out).out;
 }
 
 }  // namespace
@@ -62,16 +62,16 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, Str
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(bootstrap.size())),
       stalled_ns_(writes_.size()) {}
 
-Agreed Exchange::agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
-                       plan::Encoding encoding, int lanes, const ForEach& for_each) {
-  Exchange exchange(bootstrap, link, draft.strategy(), encoding, lanes, draft.streams().size());
-  const auto out = exchange.count_lists(draft);
+Exchange Exchange::agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::ExchangePlan& plan,
+                         plan::Encoding encoding, int lanes, const ForEach& for_each) {
+  Exchange exchange(bootstrap, link, plan.strategy(), encoding, lanes, plan.streams().size());
+  const auto out = exchange.count_lists(plan);
   const auto in = exchange.tell_counts(out);
   exchange.agree_on_regions(out, in);
-  auto plan = exchange.agree_on_order(std::move(draft), out, in, for_each);
+  exchange.agree_on_order(plan, out, in, for_each);
   exchange.set_streams(plan);
   plan.forget_slots();
-  return {std::move(exchange), std::move(plan)};
+  return exchange;
 }
 
 Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
@@ -92,11 +92,11 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
   place_streams();
 }
 
-std::vector<StreamCounts> Exchange::count_lists(const plan::PlanDraft& draft) const {
+std::vector<StreamCounts> Exchange::count_lists(const plan::ExchangePlan& plan) const {
   std::vector<StreamCounts> out;
-  for (std::size_t s = 0; s < draft.streams().size(); ++s) {
-    const plan::Stream& stream = draft.streams()[s];
-    const std::size_t more = stream.mirrors ? draft.moved(stream.peer).size() : draft.slots_of(s).size();
+  for (std::size_t s = 0; s < plan.streams().size(); ++s) {
+    const plan::Stream& stream = plan.streams()[s];
+    const std::size_t more = stream.mirrors ? plan.moved(stream.peer).size() : plan.slots_of(s).size();
     out.push_back({stream.entries, stream.slots, stream.entries + more});
   }
   return out;
@@ -142,9 +142,9 @@ void Exchange::agree_on_regions(const std::vector<StreamCounts>& out, const std:
 /// The entries of each stream go into the part of the region that will be the inboxes; the receiver
 /// overwrites them with their positions and writes these back, behind the entries that it gets itself.
 /// (Mirrors keep their order: their entries come back as they are.)
-plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::vector<StreamCounts>& out,
-                                            const std::vector<StreamCounts>& in, const ForEach& for_each) {
-  send_entries(draft);
+void Exchange::agree_on_order(plan::ExchangePlan& plan, const std::vector<StreamCounts>& out,
+                              const std::vector<StreamCounts>& in, const ForEach& for_each) {
+  send_entries(plan);
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // start of each incoming list in the region
   for (std::size_t s = 0; s < in.size(); ++s)
@@ -154,9 +154,8 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
   moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0)
-      order_stream(s, draft.streams()[s].mirrors,
-                   reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s],
-                   draft.owned());
+      order_stream(s, plan.streams()[s].mirrors,
+                   reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s], plan.owned());
   });
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
@@ -174,7 +173,7 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
   wait_for_setup(2);
   process::barrier(bootstrap_, link_);
   // The answers stand behind the peer's last list.
-  auto plan = std::move(draft).in_order(
+  plan.put_in_order(
       [&](std::size_t s) {
         const std::size_t first = s / lists_ * lists_;
         std::size_t at = starts[first] + list_bytes(std::span(in).subspan(first, lists_)) +
@@ -184,7 +183,6 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
       for_each);
   // The region is still the source of the positions that we sent.
   wait_for_setup_writes();
-  return plan;
 }
 
 void Exchange::wait_for_setup_writes() {
@@ -203,8 +201,8 @@ void Exchange::wait_for_setup(std::uint64_t count) {
   wait_until([&] { return all_peers([&](int p) { return link_.signalled(p, kSetupKind) >= count; }); });
 }
 
-void Exchange::send_entries(const plan::PlanDraft& draft) {
-  const auto& owned = draft.owned();
+void Exchange::send_entries(const plan::ExchangePlan& plan) {
+  const auto& owned = plan.owned();
   NumberedBy<OwnedIndex, std::vector<LocalNumber>> locals;
   if (strategy_ == Strategy::cover) {
     locals.resize(owned.count());
@@ -215,7 +213,7 @@ void Exchange::send_entries(const plan::PlanDraft& draft) {
     if (p == rank()) continue;
     auto* const list = reinterpret_cast<std::uint32_t*>(send_.data() + send_at);
     std::uint32_t* end = list;
-    for (int l = 0; l < lists_; ++l) end = describe(draft, p * lists_ + l, locals, end);
+    for (int l = 0; l < lists_; ++l) end = describe(plan, p * lists_ + l, locals, end);
     const auto source = std::as_bytes(std::span(list, end));
     send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
     write_setup(p, region_.remote_offset(slots_part_, p), source);

@@ -85,17 +85,15 @@ struct StreamCounts {
   std::uint64_t words = 0;  ///< number of words that describe the stream, see describe()
 };
 
-struct Agreed;
-
 /// The agreement of one process with all its peers. Collective. An Error names the peer at fault. Each peer
 /// has a part of this process's region. It holds the scalars of even and of odd iterations, then the inboxes
 /// of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot for every
 /// value of the peer's streams.
 class Exchange {
  public:
-  /// Agrees on the order of the values of a plan.
-  static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
-                      plan::Encoding encoding, int lanes, const ForEach& for_each);
+  /// Agrees on the order of the values of a plan, and puts it in order.
+  static Exchange agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::ExchangePlan& plan,
+                        plan::Encoding encoding, int lanes, const ForEach& for_each);
   /// Takes streams that are known from an earlier exchange with the same processes, strategy, encoding and
   /// lanes. They are ordered as [peer * lists + list], and all processes have as many lists. An incoming
   /// stream has `targets` or `sources` set, and an outgoing one has all but its peer and its places. This
@@ -227,12 +225,12 @@ class Exchange {
            plan::Encoding encoding, int lanes, std::size_t streams);
   template <class Done>
   bool until(int lane, int peer, const Done& done) noexcept;
-  std::vector<StreamCounts> count_lists(const plan::PlanDraft& draft) const;
+  std::vector<StreamCounts> count_lists(const plan::ExchangePlan& plan) const;
   std::vector<StreamCounts> tell_counts(const std::vector<StreamCounts>& out);
   void agree_on_regions(const std::vector<StreamCounts>& out, const std::vector<StreamCounts>& in);
-  plan::ExchangePlan agree_on_order(plan::PlanDraft draft, const std::vector<StreamCounts>& out,
-                                    const std::vector<StreamCounts>& in, const ForEach& for_each);
-  void send_entries(const plan::PlanDraft& draft);
+  void agree_on_order(plan::ExchangePlan& plan, const std::vector<StreamCounts>& out,
+                      const std::vector<StreamCounts>& in, const ForEach& for_each);
+  void send_entries(const plan::ExchangePlan& plan);
   void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const StreamCounts& counts,
                     const plan::OwnedVertices& owned);
   void wait_for_setup(std::uint64_t count);
@@ -262,11 +260,6 @@ class Exchange {
   std::vector<std::uint32_t> chunks_from_, chunks_to_;
   std::vector<std::uint64_t> writes_;
   std::vector<std::uint64_t> stalled_ns_;
-};
-
-struct Agreed {
-  Exchange exchange;
-  plan::ExchangePlan plan;
 };
 
 }  // namespace edgewire::exchange

@@ -47,17 +47,17 @@ std::vector<std::uint64_t> balance(launch::Bootstrap& bootstrap, const plan::Pai
 
 /// Drafts a plan with the strategy that is set in `choices`. Where the wire would be the limit, `cover` takes
 /// the place of `slots`.
-plan::PlanDraft draft_plan(const PlanTask& task, const partition::OwnedRows& rows,
-                           const partition::Ownership& ownership, plan::OwnedVertices owned, Rates& rates,
-                           Choices& choices, const ForEach& for_each) {
+plan::ExchangePlan draft_plan(const PlanTask& task, const partition::OwnedRows& rows,
+                              const partition::Ownership& ownership, plan::OwnedVertices owned, Rates& rates,
+                              Choices& choices, const ForEach& for_each) {
   const DenseOptions& options = task.options;
   const auto with = [&](plan::Strategy strategy, plan::OwnedVertices vertices) {
     choices.strategy = strategy;
-    return plan::PlanDraft(rows, ownership, task.bootstrap.rank(), std::move(vertices), strategy,
-                           task.workers(), for_each, options.weighted,
-                           [&](const plan::PairCovers& covers, std::uint64_t edges) {
-                             return balance(task.bootstrap, covers, edges);
-                           });
+    return plan::ExchangePlan(rows, ownership, task.bootstrap.rank(), std::move(vertices), strategy,
+                              task.workers(), for_each, options.weighted,
+                              [&](const plan::PairCovers& covers, std::uint64_t edges) {
+                                return balance(task.bootstrap, covers, edges);
+                              });
   };
   auto draft = with(options.choose_strategy ? plan::Strategy::slots : options.strategy, std::move(owned));
   if (!options.choose_strategy || task.bootstrap.size() == 1 || !options.devices.empty()) return draft;
@@ -121,10 +121,9 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
 
   start = Clock::now();
   const ForEach for_each = task.on_workers("plan");
-  auto [exchange, plan] =
-      exchange::Exchange::agree(task.bootstrap, task.process.link(),
-                                draft_plan(task, rows, ownership, std::move(owned), rates, choices, for_each),
-                                task.options.encoding, task.workers(), for_each);
+  auto plan = draft_plan(task, rows, ownership, std::move(owned), rates, choices, for_each);
+  auto exchange = exchange::Exchange::agree(task.bootstrap, task.process.link(), plan, task.options.encoding,
+                                            task.workers(), for_each);
   const std::uint64_t matching = plan.matching();
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;

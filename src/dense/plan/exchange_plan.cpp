@@ -59,7 +59,7 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber>
 
 ExchangePlan::ExchangePlan(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
                            OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
-                           bool weighted)
+                           bool weighted, const FreeEdges& free_edges)
     : rows_(rows),
       ownership_(ownership),
       filter_(ownership),
@@ -88,6 +88,7 @@ ExchangePlan::ExchangePlan(const partition::OwnedRows& rows, const partition::Ow
   if (ownership.processes() == 1) return;
   find_entries(for_each);
   if (strategy == Strategy::edge) count_slots();
+  if (!covers_.empty()) move_edges(free_edges, for_each);
 }
 
 /// Calls take() for the vertices that have destinations, as far as they are known before the peers are asked:
@@ -143,9 +144,10 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
   });
 }
 
-void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each) {
+void ExchangePlan::move_edges(const FreeEdges& free_edges, const ForEach& for_each) {
   std::vector<std::vector<OwnedIndex>> whole;
-  moved_ = covers_.take_moved(owned_, free_edges, whole, for_each);
+  const auto free = free_edges ? free_edges(covers_, edges()) : std::vector<std::uint64_t>(covers_.size());
+  moved_ = covers_.take_moved(owned_, free, whole, for_each);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
     for (const auto i : whole[p]) {
       whole_[p].add(i);
@@ -159,9 +161,9 @@ NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::mirrors(int peer) co
   return covers_.mirrors(static_cast<std::size_t>(peer));
 }
 
-std::span<const std::uint32_t> PlanDraft::moved(int peer) const noexcept {
-  if (plan_.moved_.empty()) return {};
-  return plan_.moved_[peer];
+std::span<const std::uint32_t> ExchangePlan::moved(int peer) const noexcept {
+  if (moved_.empty()) return {};
+  return moved_[peer];
 }
 
 std::uint64_t ExchangePlan::matching() const noexcept {
@@ -363,24 +365,13 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   return bounds;
 }
 
-PlanDraft::PlanDraft(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
-                     OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
-                     bool weighted, const FreeEdges& free_edges)
-    : plan_(rows, ownership, rank, std::move(owned), strategy, workers, for_each, weighted) {
-  const auto& covers = plan_.covers();
-  if (covers.empty()) return;
-  plan_.move_edges(free_edges ? free_edges(covers, plan_.edges()) : std::vector<std::uint64_t>(covers.size()),
-                   for_each);
-}
-
-ExchangePlan PlanDraft::in_order(
+void ExchangePlan::put_in_order(
     const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
-    const ForEach& for_each) && {
-  for (std::size_t s = 0; s < plan_.streams_.size(); ++s)
-    if (!plan_.streams_[s].mirrors && plan_.streams_[s].entries > 0) plan_.place(s, positions(s));
-  plan_.number_slots(for_each);
-  plan_.moved_ = {};
-  return std::move(plan_);
+    const ForEach& for_each) {
+  for (std::size_t s = 0; s < streams_.size(); ++s)
+    if (!streams_[s].mirrors && streams_[s].entries > 0) place(s, positions(s));
+  number_slots(for_each);
+  moved_ = {};
 }
 
 }  // namespace edgewire::plan
