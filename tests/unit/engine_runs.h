@@ -18,7 +18,6 @@
 #include "dense/plan/block_plan.h"
 #include "dense/plan/edge_partition.h"
 #include "dense/tiles/build_tiles.h"
-#include "dense/tiles/make_bins.h"
 #include "edgewire/detail/program_loops.h"
 #include "engine_programs.h"
 #include "exchange_checks.h"

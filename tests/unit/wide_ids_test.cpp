@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/checksum.h"
-#include "dense/plan/block_share.h"
+#include "dense/plan/block_routes.h"
 #include "dense/plan/exchange_plan.h"
 #include "frontier/row_code.h"
 #include "graph/file/format.h"

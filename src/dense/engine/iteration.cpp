@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "dense/engine/group_queue.h"
-#include "dense/engine/lane_queue.h"
+#include "dense/engine/queues.h"
 #include "dense/engine/watches.h"
 #include "dense/exchange/inbox.h"
 #include "dense/exchange/outbox.h"

@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "base/seconds.h"
-#include "dense/job/choices.h"
 #include "dense/job/dense_plan.h"
-#include "dense/plan/block_share.h"
 #include "launch/packing.h"
 
 namespace edgewire::job {
@@ -152,8 +150,7 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), &edges_of);
-  auto columns = spread_columns(std::move(bounds), owned.count(), edges_of, task.process.pool().placement(),
-                                task.machine);
+  auto columns = spread_columns(task, std::move(bounds), owned.count(), edges_of);
   plan.to_addresses(columns.bounds, for_each);
   EdgeTiles tiles;
   tiles.mirrored.resize(task.processes());

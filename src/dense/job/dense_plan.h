@@ -27,7 +27,6 @@
 #include "partition/row_shares.h"
 #include "process/local_process.h"
 #include "topology/machine.h"
-#include "topology/placement.h"
 
 namespace edgewire::job {
 
@@ -48,13 +47,6 @@ struct Columns {
 
   std::size_t local() const noexcept { return nodes.size(); }
 };
-
-/// Cuts the local columns into a stretch for each node, with a share of the edges as large as that of its
-/// workers among all workers: vertices that a node's workers write then share pages with no others, but at
-/// the stretch's ends. Columns of sums for peers go to the nodes of the workers in turn. `edges`: [column].
-Columns spread_columns(std::vector<std::uint32_t> bounds, std::uint32_t owned,
-                       std::span<const std::uint64_t> edges, const topology::Placement& placement,
-                       const topology::Machine& machine);
 
 /// The choices, which are the same in all processes, and their reasons. A reason is empty where the choice
 /// was given.
@@ -146,7 +138,33 @@ struct PlanTask {
   ForEach on_workers(const char* step) const;
 };
 
-class Rates;  // dense/job/choices.h
+/// Cuts the local columns into a stretch for each node, with a share of the edges as large as that of its
+/// workers among all workers: vertices that a node's workers write then share pages with no others, but at
+/// the stretch's ends. Columns of sums for peers go to the nodes of the workers in turn. `edges`: [column].
+Columns spread_columns(const PlanTask& task, std::vector<std::uint32_t> bounds, std::uint32_t owned,
+                       std::span<const std::uint64_t> edges);
+
+/// The rates of links and cores: those of the options, or measured at the first call. Collective.
+class Rates {
+ public:
+  explicit Rates(const PlanTask& task)
+      : task_(task), link_(task.options.assumed_link_rate), compute_(task.options.assumed_compute_rate) {}
+  /// Returns how many bytes per second the link of a process carries.
+  double link();
+  /// Returns the edges per second and worker.
+  double compute();
+  /// Returns the edges per second of a process.
+  double compute_all() { return compute() * task_.workers(); }
+
+  /// Returns whether the most loaded process needs longer for sending `values` than for computing `edges`,
+  /// both of this process. Then `cover` is the better strategy, else `slots`; it sets both in `choices`.
+  /// Collective.
+  bool wire_limits(std::uint64_t values, std::uint64_t edges, Choices& choices);
+
+ private:
+  const PlanTask& task_;
+  double link_, compute_;
+};
 
 // All are collective, and throw Error.
 /// Takes the plan from the plan cache where it can be used, else makes it from the graph; the cache then
@@ -161,6 +179,22 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices);
 plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedRows& rows,
                                    const partition::Ownership& ownership, Choices& choices,
                                    const ForEach& for_each);
+/// Chooses degree order, unless the given order is faster by a twentieth over all processes. Each process
+/// whose given order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the
+/// tiles of an eighth of the edges between its own vertices in both orders, in four runs of neighbouring
+/// sources, so that they are as dense as all tiles will be, and sweeps them. Returns the vertices in the
+/// layout that it sets in `choices`, with the reason.
+plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRows& rows,
+                                  const partition::Ownership& ownership, Choices& choices,
+                                  const ForEach& for_each);
+/// Returns choices with the ownership that the options name; of "auto" and "auto,FILE" with the best one, and
+/// a line for each candidate: hash, ranges, FILE, and also grid and hilbert, where the strategy is slots,
+/// cover or chosen, edges are in memory, and there is memory to count them. Rank 0 counts the values
+/// (strategy `slots`) and edges of each process exactly, in one to three passes over the graph for each
+/// candidate. The best one has the shortest time of sending or computing, whichever is longer, of its most
+/// loaded process. Blocks of edges must be better by 5 %, since their iterations have two steps. It counts on
+/// all cores that the maker of the pool could use.
+Choices choose_ownership(const PlanTask& task, Rates& rates);
 /// Calls work(first, last) for pieces of these rows of the graph.
 void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const ForEach& for_each,
                    const std::function<void(std::uint64_t first, std::uint64_t last)>& work);

@@ -1,5 +1,5 @@
 #include "base/rooms.h"
-#include "dense/job/choices.h"
+#include "dense/job/dense_plan.h"
 #include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
 #include "dense/job/order_choice.h"
-#include "dense/tiles/make_bins.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 

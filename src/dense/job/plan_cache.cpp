@@ -277,8 +277,7 @@ std::optional<ConnectedPlan> PlanCache::take() {
   EdgeTiles& tiles = cached->tiles;
   std::vector<std::uint64_t> edges;
   for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.work(c).edges);
-  auto columns = spread_columns(std::move(cached->bounds), cached->owned.count(), edges, pool.placement(),
-                                task_.machine);
+  auto columns = spread_columns(task_, std::move(cached->bounds), cached->owned.count(), edges);
   if (task_.machine.nodes.size() > 1 && !tiles.disks) {
     tiles::move_to_nodes(tiles.own, pool, columns.memory_nodes);
     for (auto& one : tiles.mirrored) tiles::move_to_nodes(one, pool, columns.memory_nodes);

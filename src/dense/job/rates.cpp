@@ -1,6 +1,6 @@
 #include "base/rooms.h"
 #include "base/units.h"
-#include "dense/job/choices.h"
+#include "dense/job/dense_plan.h"
 
 #include <fmt/core.h>
 

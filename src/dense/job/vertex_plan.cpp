@@ -1,7 +1,6 @@
 // The plan of processes that own vertices.
 
 #include "base/seconds.h"
-#include "dense/job/choices.h"
 #include "dense/job/dense_plan.h"
 #include "dense/plan/count.h"
 #include "dense/tiles/build_tiles.h"
@@ -128,8 +127,7 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), for_each, &edges_of);
-  auto columns = spread_columns(std::move(bounds), plan.sources(), edges_of, task.process.pool().placement(),
-                                task.machine);
+  auto columns = spread_columns(task, std::move(bounds), plan.sources(), edges_of);
   plan.to_addresses(columns.bounds, for_each);
   EdgeTiles tiles;
   if (task.options.devices.empty())

@@ -3,7 +3,7 @@
 // destinations the owned vertex or a partial sum.
 //
 // Steps, each of which takes what the one before has made: EdgePartition, read_blocks(), route_block(),
-// split() and unite(), lists_for() and take_announced() (dense/plan/block_share.h), BlockPlan.
+// split() and unite(), lists_for() and take_announced() (dense/plan/block_routes.h), BlockPlan.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dense/plan/block_edges.h"
-#include "dense/plan/block_share.h"
+#include "dense/plan/block_routes.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owned_vertices.h"
 #include "edgewire/graph.h"
