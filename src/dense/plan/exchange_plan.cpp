@@ -21,15 +21,15 @@ std::uint64_t row_blocks(std::uint32_t sources) {
   return (sources + std::uint64_t{kRowBlock} - 1) / kRowBlock;
 }
 
-/// Calls work(worker, block, first row, last row) for every block of rows, or every `step`-th.
+/// Calls work(worker, first row, last row) for every block of rows, or every `step`-th.
 void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_t step,
-                    const std::function<void(int, std::uint64_t, std::uint32_t, std::uint32_t)>& work) {
+                    const std::function<void(int, std::uint32_t, std::uint32_t)>& work) {
   const std::uint64_t blocks = row_blocks(sources);
   const std::uint64_t taken = std::uint64_t{kBlocksAtATime} * step;
   for_each((blocks + taken - 1) / taken, [&](int worker, std::uint64_t group) {
     for (std::uint64_t b = group * taken; b < std::min(blocks, (group + 1) * taken); b += step) {
       const auto first = static_cast<std::uint32_t>(b * kRowBlock);
-      work(worker, b, first, std::min(sources, first + kRowBlock));
+      work(worker, first, std::min(sources, first + kRowBlock));
     }
   });
 }
@@ -95,17 +95,16 @@ ExchangePlan::ExchangePlan(const partition::OwnedRows& rows, const partition::Ow
 /// the owned ones, and of the others those whose sums are sent.
 template <class Take>
 void ExchangePlan::reach(std::size_t list, const ForEach& for_each, const Take& take) const {
-  for_each_block(for_each, owned_.count(), 1,
-                 [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                   ownership_.visit([&](const auto& scheme) {
-                     for (LocalNumber local(first); local < last; ++local) {
-                       const VertexId v = scheme.vertex(rank_, local);
-                       take(v);
-                       if (!covers_.empty() || local % lists_ != list) continue;
-                       for (const VertexId target : rows_.row(v)) take(target);
-                     }
-                   });
-                 });
+  for_each_block(for_each, owned_.count(), 1, [&](int, std::uint32_t first, std::uint32_t last) {
+    ownership_.visit([&](const auto& scheme) {
+      for (LocalNumber local(first); local < last; ++local) {
+        const VertexId v = scheme.vertex(rank_, local);
+        take(v);
+        if (!covers_.empty() || local % lists_ != list) continue;
+        for (const VertexId target : rows_.row(v)) take(target);
+      }
+    });
+  });
   for_each(covers_.size(), [&](int, std::uint64_t p) {
     ownership_.visit([&](const auto& scheme) {
       for (const LocalNumber local : covers_[p].sums)
@@ -154,16 +153,6 @@ void ExchangePlan::move_edges(const FreeEdges& free_edges, const ForEach& for_ea
       whole_.back().add(i);
     }
   }
-}
-
-NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::mirrors(int peer) const noexcept {
-  if (covers_.empty()) return {};
-  return covers_.mirrors(static_cast<std::size_t>(peer));
-}
-
-std::span<const std::uint32_t> ExchangePlan::moved(int peer) const noexcept {
-  if (moved_.empty()) return {};
-  return moved_[peer];
 }
 
 std::uint64_t ExchangePlan::matching() const noexcept {
@@ -342,14 +331,12 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
     std::vector<std::uint32_t> counts;
   };
   std::vector<Sample> samples(workers_);
-  for_each_block(for_each, owned_.count(), step,
-                 [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                   Sample& sample = samples[worker];
-                   sample.counts.resize(destinations_ / partition::kColumnGranule + 1);
-                   read(first, last, sample.rows);
-                   for (const auto d : sample.rows.destinations)
-                     ++sample.counts[d / partition::kColumnGranule];
-                 });
+  for_each_block(for_each, owned_.count(), step, [&](int worker, std::uint32_t first, std::uint32_t last) {
+    Sample& sample = samples[worker];
+    sample.counts.resize(destinations_ / partition::kColumnGranule + 1);
+    read(first, last, sample.rows);
+    for (const auto d : sample.rows.destinations) ++sample.counts[d / partition::kColumnGranule];
+  });
   std::vector<std::uint64_t> counts(destinations_ / partition::kColumnGranule + 1);
   for (const auto& sample : samples)
     for (std::size_t g = 0; g < sample.counts.size(); ++g)
@@ -372,6 +359,33 @@ void ExchangePlan::put_in_order(
     if (!streams_[s].mirrors && streams_[s].entries > 0) place(s, positions(s));
   number_slots(for_each);
   moved_ = {};
+}
+
+void ExchangePlan::to_addresses(std::span<const std::uint32_t> bounds, const ForEach& for_each) {
+  if (destination_of_.empty()) {
+    addresses_ = owned_.take_indexes();
+    partition::to_addresses(addresses_, bounds, for_each);
+  }
+  for (auto& destinations : destination_of_) partition::to_addresses(destinations.all(), bounds, for_each);
+  const auto owned_columns = std::ranges::upper_bound(bounds, sources()) - bounds.begin() - 1;
+  first_remote_ = static_cast<std::uint32_t>(owned_columns) << partition::kOffsetBits;
+}
+
+topology::PageVector<std::uint32_t> ExchangePlan::owned_addresses() const {
+  topology::PageVector<std::uint32_t> addresses(sources());
+  ownership_.visit([&](const auto& scheme) {
+    for (LocalNumber local{}; local < addresses.size(); ++local)
+      addresses[local] = destination_of_[0][scheme.vertex(rank_, local)];
+  });
+  return addresses;
+}
+
+OwnedVertices ExchangePlan::take_owned(std::span<const std::uint32_t> bounds, const ForEach& for_each) && {
+  if (ownership_.processes() == 1) {
+    partition::to_destinations(addresses_, bounds, for_each);
+    owned_.give_indexes(std::move(addresses_));
+  }
+  return std::move(owned_);
 }
 
 }  // namespace edgewire::plan

@@ -78,7 +78,10 @@ class ExchangePlan final : public EdgeReader {
   const OwnedVertices& owned() const noexcept { return owned_; }
   /// Returns the owned vertices that are mirrored at a peer, ascending. With other strategies than `cover`
   /// there are none.
-  NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept;
+  NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept {
+    if (covers_.empty()) return {};
+    return covers_.mirrors(peer);
+  }
   /// Returns the cover of each peer. There are covers only with strategy `cover` in a job of several
   /// processes.
   const PairCovers& covers() const noexcept { return covers_; }
@@ -87,10 +90,14 @@ class ExchangePlan final : public EdgeReader {
   /// Returns the vertex's local number at the peer for each entry of a stream of partial sums, ascending.
   const std::vector<LocalNumber>& entries(std::size_t stream) const noexcept { return entries_[stream]; }
   /// Returns the number of slots of each entry. It is only for strategy `edge`.
-  std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
+  std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept {
+    return slots_of_.empty() ? std::span<const std::uint32_t>() : slots_of_[stream];
+  }
   /// Returns the edges that were moved to the peer, until the plan is in order. With other strategies than
   /// `cover` there are none.
-  std::span<const std::uint32_t> moved(int peer) const noexcept;
+  std::span<const std::uint32_t> moved(int peer) const noexcept {
+    return moved_.empty() ? std::span<const std::uint32_t>() : moved_[peer];
+  }
   /// Gives the entries their slots. positions(stream): the positions of the entries in the receiver's order.
   /// Throws Error that names a peer whose order is faulty.
   void put_in_order(const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,

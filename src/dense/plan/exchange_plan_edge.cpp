@@ -29,11 +29,6 @@ void ExchangePlan::count_slots() {
   }
 }
 
-std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const noexcept {
-  if (slots_of_.empty()) return {};
-  return slots_of_[stream];
-}
-
 /// Lets the edges of a destination take its slots one after the other, in row order. One thread does this, so
 /// that the numbering is the same in every run.
 void ExchangePlan::find_slot_sources() {
