@@ -195,7 +195,7 @@ class Loop : LinkWatch {
     }
   }
 
-  /// Sends a column of sums. Returns false once the job has failed, as the next function does.
+  /// Sends a group of sums. Returns false once the job has failed, as the next function does.
   bool send_sums(const Turn& turn, const LaneRun& run) {
     if (!compute(turn, order_.group_of(run.chunks.front().column))) return false;
     return std::ranges::all_of(run.chunks, [&](const exchange::OutgoingChunk& chunk) {
@@ -294,10 +294,9 @@ class Loop : LinkWatch {
   }
 
   /// Returns a peer that has not sent everything that a local column needs, or -1 if there is none. The
-  /// totals of the last iteration are part of it. So a process is at most one iteration ahead of another one,
-  /// and overwrites no slot that is still read: it has ended iteration t only if all have ended t - 1, and
-  /// slots are written again after two iterations. (One without vertices sends only sums of mirrors, which
-  /// come from those that have some.)
+  /// totals of the last iteration are part of it. So a process has ended iteration t only if all have ended
+  /// t - 1, and overwrites no slot that is still read: slots are written again after two iterations. (One
+  /// without vertices sends only sums of mirrors, which come from those that have some.)
   int awaited(std::size_t column, std::uint64_t t) const {
     int peer = inbox_.awaited_scalars(t - 1);
     if (peer < 0) peer = inbox_.awaited_mirrors(mirrors_[column], t);
@@ -346,8 +345,7 @@ class Loop : LinkWatch {
     if (options_.progress) options_.progress(static_cast<int>(t));
   }
 
-  /// Waits until all that was queued has left, and all processes have what they need. Returns the totals of
-  /// all processes.
+  /// Waits until all that was queued has left and all processes have what they need. Returns all totals.
   detail::PackedTotals drain() {
     const std::uint64_t done = recorder_->iterations();
     exchange_.wait_until([&] {

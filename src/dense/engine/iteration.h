@@ -1,12 +1,11 @@
 // The dense/engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and
-// applies. It needs no barrier between processes, and knows nothing of PageRank. This loop is compiled once.
-// The loops of a program over edges, slots and vertices are templates (program_loops.h).
+// applies. It needs no barrier between processes, and is compiled once. The loops of a program over edges,
+// slots and vertices are templates (program_loops.h).
 //
 // A worker sends mirrors first. Then it computes the columns of partial sums for peers, and writes each
 // finished chunk into the peer's inbox. While the link is busy it computes local columns or applies what has
 // arrived. A signal follows each chunk and is never seen before it. The iteration ends when the known number
-// of chunks has arrived from every peer. Two inboxes take turns, so that the next values of a fast peer
-// overwrite nothing that is still needed.
+// of chunks has arrived from every peer. Two inboxes take turns, so that a fast peer overwrites nothing.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ struct IterationOptions {
   topology::Observer* observer = nullptr;  ///< observer; null: there is none
 
   // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
-  // These functions may throw Error; the job then fails.
+  // An Error of these functions fails the job.
   /// Returns whether a state is to be written after `done` iterations.
   std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.

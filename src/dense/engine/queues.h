@@ -64,9 +64,9 @@ struct LaneRun {
   bool sums = false;
 };
 
-/// The queue of one lane, whose worker alone uses it: what it sends in an iteration behind its mirrors, and in
-/// which order. Sums go as soon as the mirrors that they need are there. Chunks that go to the same peer keep
-/// their order, since their signals are counts.
+/// The queue of one lane, whose worker alone uses it: what it sends in an iteration behind its mirrors, and
+/// in which order. Sums go as soon as the mirrors that they need are there. Chunks that go to the same peer
+/// keep their order, since their signals are counts.
 class LaneQueue {
  public:
   /// Makes the queue. `chunks`: the lane's chunks, which outlive it. `streams`: all outgoing ones, by peer.

@@ -50,9 +50,7 @@ void Inbox::take_powers() {
   for (const IncomingStream& stream : exchange_.incoming()) {
     if (!stream.mirrors || stream.slots() == 0 || stream.peer == exchange_.rank()) continue;
     std::vector<std::int16_t> powers(stream.slots());
-    const std::byte* const inbox =
-        exchange_.region().data() + stream.offset + exchange_.parity_shift_from(stream.peer, 0);
-    std::memcpy(powers.data(), inbox, powers.size() * sizeof powers[0]);
+    std::memcpy(powers.data(), exchange_.slots_of(stream, 0), powers.size() * sizeof powers[0]);
     if (std::ranges::all_of(powers, [](std::int16_t power) { return power == 0; })) continue;
     auto& scales = decoded_[stream.peer].scales;
     for (const std::int16_t power : powers) scales.push_back(std::ldexp(1.0F, -power));
@@ -66,16 +64,10 @@ void Inbox::need(std::vector<Needed>& needed, int peer, const Chunk& chunk) {
   same->chunks = std::max(same->chunks, chunk.ordinal + 1);
 }
 
-/// Returns the stream of mirrors, which is the last one of the peer's.
-const IncomingStream& Inbox::mirrors_of(int peer) const noexcept {
-  const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
-  return exchange_.incoming()[(static_cast<std::size_t>(peer) + 1) * streams - 1];
-}
-
 const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
-  const IncomingStream& stream = mirrors_of(peer);
-  const std::byte* inbox =
-      exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
+  const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
+  const IncomingStream& stream = exchange_.incoming()[(peer + 1) * streams - 1];  // the peer's last one
+  const std::byte* const inbox = exchange_.slots_of(stream, iteration);
   if (decoded_.empty()) return inbox;
   auto& [values, scales, state] = decoded_[peer];
   std::uint64_t last = 2 * (iteration - 1);
@@ -125,8 +117,7 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::byte* accumulat
   for (const Source& source : sources_[block]) {
     const IncomingStream& stream = exchange_.incoming()[source.stream];
     const auto place = exchange_.place_of(stream, source.first_slot);
-    const std::byte* data = exchange_.region().data() + stream.offset +
-                            exchange_.parity_shift_from(stream.peer, iteration) + place.byte;
+    const std::byte* data = exchange_.slots_of(stream, iteration) + place.byte;
     const std::size_t count = source.end_slot - source.first_slot;
     if (!exchange_.ids_travel()) {
       const bool bits = exchange_.encoding() == plan::Encoding::bit;

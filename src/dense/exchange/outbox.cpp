@@ -23,8 +23,7 @@ void Outbox::publish_powers() {
     powers.resize(stream.slots);
     const auto source = exchange_.send_memory().subspan(stream.send_offset, powers.size() * sizeof powers[0]);
     std::memcpy(source.data(), powers.data(), source.size());
-    exchange_.write_setup(stream.peer, stream.remote_offset + exchange_.parity_shift_to(stream.peer, 0),
-                          source);
+    exchange_.write_setup(stream.peer, exchange_.remote_slots_of(stream, 0), source);
   }
   exchange_.wait_for_setup_writes();
 }
@@ -60,7 +59,7 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
   slots.first_bit = first_bit;
   const auto end = exchange_.place_of(stream, chunk.chunk.end_slot);
   const std::size_t bytes = end.byte + (end.bit == 0 ? 0 : 1) - at;
-  const std::size_t remote = stream.remote_offset + exchange_.parity_shift_to(peer, iteration) + at;
+  const std::size_t remote = exchange_.remote_slots_of(stream, iteration) + at;
   auto& link = exchange_.link();
   if (slots.data = link.remote_ptr(peer, remote); slots.data != nullptr) {
     fill(slots);
