@@ -98,9 +98,8 @@ std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
 
 namespace {
 
-// Words of a segment; a larger tile has.
+// Words of a segment; a larger tile has its own segment.
 constexpr std::uint64_t kSegmentWords = (std::uint64_t{1} << 20) / sizeof(std::uint16_t);
-// its own segment
 constexpr std::size_t kPiecesPerWorker = 8;  // pieces of a worker whose codes are in memory at the same time
 }  // namespace
 

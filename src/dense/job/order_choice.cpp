@@ -134,11 +134,9 @@ std::vector<std::vector<std::uint32_t>> group_columns(const PlanTask& task, cons
   const std::size_t columns = plan.tiles.own.columns();
   const auto lanes = static_cast<std::size_t>(exchange.lanes());
   const std::uint64_t workers = lanes * static_cast<std::uint64_t>(task.bootstrap.local_size());
-  const auto& machine = task.machine;
   const std::size_t together = std::clamp<std::size_t>(
       columns / (kGroupsPerWorker * lanes), 1,
-      columns_together({machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
-                       std::uint64_t{plan.owned.count()} * sizeof(float),
+      columns_together(task.machine, workers, std::uint64_t{plan.owned.count()} * sizeof(float),
                        tiles::TileOrder(plan.columns.bounds).most() * sizeof(double)));
   std::vector<std::vector<std::uint32_t>> groups;
   const int last = nodes.empty() ? -1 : std::ranges::max(nodes);
@@ -166,12 +164,13 @@ std::vector<std::vector<std::uint32_t>> group_columns(const PlanTask& task, cons
 
 }  // namespace
 
-std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
-                             std::uint64_t column_bytes) noexcept {
+std::size_t columns_together(const topology::Machine& machine, std::uint64_t workers,
+                             std::uint64_t source_bytes, std::uint64_t column_bytes) noexcept {
   constexpr std::uint64_t kLeast = 2, kMost = 8;
-  const std::uint64_t room =
-      source_bytes <= caches.l3_bytes ? caches.l2_bytes / 2 : std::max(caches.l2_bytes, caches.l3_share) / 2;
-  return std::clamp(room / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
+  const std::uint64_t cache = source_bytes <= machine.l3_bytes
+                                  ? machine.l2_bytes
+                                  : std::max(machine.l2_bytes, machine.l3_bytes / workers);
+  return std::clamp(cache / 2 / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
 }
 
 bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept {

@@ -121,8 +121,7 @@ void streams_section(File& file, Incoming& incoming, Outgoing& outgoing) {
   }
 }
 
-/// Returns whether the streams match. `slots`: the numbers that each peer sends here in its streams; empty
-/// when its file cannot be used.
+/// Returns whether the streams match. `slots`: what each peer sends in its streams; empty without its file.
 bool matches(const std::vector<exchange::IncomingStream>& incoming, const std::vector<std::string>& slots) {
   const std::size_t lists = incoming.size() / slots.size();
   for (std::size_t p = 0; p < slots.size(); ++p) {
@@ -249,8 +248,8 @@ std::optional<CachedPlan> PlanCache::read_all() {
 }
 
 /// Tiles stay mapped: iterations are as fast as from huge pages, since tiles are read front to back (Zen 4,
-/// 20 iterations of 67 M edges: within 1 %), and nothing is copied. Only where there are several nodes they
-/// are copied, because nobody can say on which one a file's pages lie.
+/// 20 iterations of 67 M edges: within 1 %). Only where there are several nodes they are copied, because
+/// nobody can say on which one a file's pages lie.
 std::optional<ConnectedPlan> PlanCache::take() {
   auto start = Clock::now();
   if (task_.options.ownership != "hash")  // hash needs no ranges
