@@ -27,7 +27,6 @@
 #include "base/rooms.h"
 #include "base/seconds.h"
 #include "dense/tiles/build_tiles.h"
-#include "dense/tiles/make_bins.h"
 #include "edgewire/detail/bins.h"
 #include "edgewire/detail/page_vector.h"
 #include "edgewire/detail/sweep.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dense/plan/block_share.h"
+#include "dense/plan/block_routes.h"
 
 namespace edgewire::plan {
 

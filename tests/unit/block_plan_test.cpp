@@ -21,9 +21,8 @@ const ForEach kOneThread = graph::in_turn;
 struct Process {
   std::unique_ptr<partition::Ownership> ownership;
   std::unique_ptr<OwnedVertices> owned;
-  std::unique_ptr<BlockColumns> columns;
+  std::unique_ptr<BlockPlan> plan;
   std::vector<std::uint32_t> bounds;
-  const BlockPlan& plan() const { return columns->plan(); }
 };
 
 struct Job {
@@ -43,10 +42,11 @@ Job make_job(const Graph& graph, std::string_view how, int processes, Layout lay
     Process& side = job.sides.emplace_back();
     side.ownership = std::make_unique<partition::Ownership>(owners);
     side.owned = std::make_unique<OwnedVertices>(graph, *side.ownership, p, layout, kOneThread);
-    BlockPlan plan(graph, std::move(blocks[rank]), std::move(lists[rank]), *side.ownership, p, *side.owned,
-                   layout, 1, kOneThread, graph.weighted());
-    side.bounds = plan.cut_columns(width, 1 << 20);
-    side.columns = std::make_unique<BlockColumns>(std::move(plan), side.bounds, kOneThread);
+    side.plan =
+        std::make_unique<BlockPlan>(graph, std::move(blocks[rank]), std::move(lists[rank]), *side.ownership,
+                                    p, *side.owned, layout, 1, kOneThread, graph.weighted());
+    side.bounds = side.plan->cut_columns(width, 1 << 20);
+    side.plan->to_addresses(side.bounds, kOneThread);
   }
   return job;
 }
@@ -87,10 +87,10 @@ struct Numbering {
     sources[rank].assign(side.owned->ids().begin(), side.owned->ids().end());
     destinations = sources[rank];
     for (std::uint32_t p = 0; p < job.sides.size(); ++p) {
-      const auto& peer = side.plan().peers()[p];
+      const auto& peer = side.plan->peers()[p];
       for (const auto local : peer.mirrors_from) sources[p].push_back(side.ownership->vertex(p, local));
       REQUIRE(peer.first_sum == destinations.size());
-      const auto sums = ids_of(job.sides[p], job.sides[p].plan().peers()[rank].sums_from);
+      const auto sums = ids_of(job.sides[p], job.sides[p].plan->peers()[rank].sums_from);
       REQUIRE(sums.size() == peer.sums_to);
       destinations.insert(destinations.end(), sums.begin(), sums.end());
     }
@@ -103,8 +103,8 @@ void check_lists(const Job& job, const Needed& needed, const Traffic& counted) {
   const auto processes = static_cast<std::uint32_t>(job.sides.size());
   for (std::uint32_t p = 0; p < processes; ++p) {
     for (std::uint32_t q = 0; q < processes; ++q) {
-      const auto& to = job.sides[p].plan().peers()[q];
-      const auto& from = job.sides[q].plan().peers()[p];
+      const auto& to = job.sides[p].plan->peers()[q];
+      const auto& from = job.sides[q].plan->peers()[p];
       REQUIRE(std::ranges::is_sorted(to.mirrors_to));
       REQUIRE(std::ranges::is_sorted(from.sums_from));
       const auto mirrors = ids_of(job.sides[p], to.mirrors_to);
@@ -128,13 +128,13 @@ void check_lists(const Job& job, const Needed& needed, const Traffic& counted) {
 
 void check_edges(const Job& job, std::uint32_t rank, Needed& needed, bool weighted) {
   const Process& side = job.sides[rank];
-  const BlockPlan& plan = side.plan();
+  const BlockPlan& plan = *side.plan;
   const Numbering numbers(job, rank);
   REQUIRE(numbers.destinations.size() == plan.destinations());
   REQUIRE(side.bounds.back() == plan.destinations());
   std::vector<std::tuple<std::uint32_t, std::uint32_t, float>> found;
   for (std::size_t owner = 0; owner < job.sides.size(); ++owner) {
-    const auto from = side.columns->of(owner);
+    const BlockPlan::Rows from(plan, owner);
     REQUIRE(from.sources() == numbers.sources[owner].size());
     std::uint64_t edges = 0;
     for (std::uint32_t first = 0; first < from.sources(); first += kRowBlock) {

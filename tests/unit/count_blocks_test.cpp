@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dense/plan/block_share.h"
+#include "dense/plan/block_routes.h"
 #include "graph_test.h"
 #include "random_rows.h"
 

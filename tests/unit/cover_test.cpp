@@ -2,19 +2,27 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
+#include <limits>
 #include <random>
 #include <utility>
 
 using edgewire::LocalNumber;
-using edgewire::plan::CoverOptions;
-using edgewire::plan::kUntilMinimum;
 using edgewire::plan::minimum_cover;
 using edgewire::plan::PairCover;
 using edgewire::plan::PairEdges;
 using edgewire::plan::PairRow;
 
 namespace {
+
+constexpr std::uint32_t kUntilMinimum = std::numeric_limits<std::uint32_t>::max();
+
+/// Returns how far the cover may be from the minimum, as a fraction of it.
+double gap(const PairCover& cover) {
+  return static_cast<double>(cover.values() - cover.matching) /
+         static_cast<double>(std::max<std::uint64_t>(1, cover.matching));
+}
 
 /// Edges by source; row i is source 10 * i, so that a row is never mistaken for its source. In parts of three
 /// rows.
@@ -29,12 +37,12 @@ class RowGraph {
                       LocalNumber(static_cast<std::uint32_t>(rows.size()) * 10)});
     return rows;
   }
-  PairCover cover(const CoverOptions& options) const {
+  PairCover cover(std::uint32_t max_rounds) const {
     const auto all = rows();
     PairEdges edges{{}, static_cast<std::uint32_t>(all.size()) * 10, destinations_};
     for (std::size_t first = 0; first < all.size(); first += 3)
       edges.parts.push_back(std::span(all).subspan(first, std::min<std::size_t>(3, all.size() - first)));
-    auto cover = minimum_cover(edges, options);
+    auto cover = minimum_cover(edges, max_rounds);
     count_moved(edges, cover);
     return cover;
   }
@@ -44,8 +52,8 @@ class RowGraph {
   std::uint32_t destinations_;
 };
 
-PairCover checked_cover(const RowGraph& graph, const CoverOptions& options = {.max_rounds = kUntilMinimum}) {
-  auto cover = graph.cover(options);
+PairCover checked_cover(const RowGraph& graph, std::uint32_t max_rounds = kUntilMinimum) {
+  auto cover = graph.cover(max_rounds);
   CHECK(std::is_sorted(cover.mirrors.begin(), cover.mirrors.end()));
   CHECK(std::is_sorted(cover.sums.begin(), cover.sums.end()));
   std::uint64_t uncovered = 0;
@@ -104,7 +112,7 @@ RowGraph random_graph(std::mt19937& random, std::uint32_t rows, std::uint32_t de
 TEST_CASE("shapes whose covers are known") {
   const auto none = checked_cover(RowGraph(5));
   CHECK(none.values() == 0);
-  CHECK(none.gap() == 0);
+  CHECK(gap(none) == 0);
 
   RowGraph star(100);
   std::vector<LocalNumber> all(100);
@@ -217,7 +225,7 @@ TEST_CASE("larger random graphs: the matching proves the cover") {
     for (const std::uint32_t destinations : {50U, 1900U, 2000U, 2100U, 40000U}) {
       const auto cover = checked_cover(random_graph(random, 2000, destinations, degree));
       CHECK(cover.values() == cover.matching);
-      CHECK(cover.gap() == 0);
+      CHECK(gap(cover) == 0);
     }
   }
 }
@@ -225,8 +233,8 @@ TEST_CASE("larger random graphs: the matching proves the cover") {
 TEST_CASE("sparse random graphs, where searches are long: a small gap soon, none with patience") {
   std::mt19937 random(17);
   const auto graph = random_graph(random, 100000, 100000, 4);  // 2.5 edges a row
-  CHECK(checked_cover(graph, {.max_rounds = 4}).gap() < 0.02);
-  CHECK(checked_cover(graph).gap() == 0);
+  CHECK(gap(checked_cover(graph, 4)) < 0.02);
+  CHECK(gap(checked_cover(graph)) == 0);
 }
 
 TEST_CASE("with few rounds it is still a cover, and the gap is honest") {
@@ -235,13 +243,13 @@ TEST_CASE("with few rounds it is still a cover, and the gap is honest") {
   for (const std::uint32_t rounds : {0U, 1U, 2U}) {
     for (int repeat = 0; repeat < 20; ++repeat) {
       const auto graph = random_graph(random, 3000, 3000, 4);
-      const auto cover = checked_cover(graph, {.max_rounds = rounds});
-      const auto best = graph.cover({.max_rounds = kUntilMinimum});
+      const auto cover = checked_cover(graph, rounds);
+      const auto best = graph.cover(kUntilMinimum);
       CHECK(cover.matching <= best.matching);
       CHECK(cover.values() >= best.values());
       CHECK(cover.values() <= 3000);
-      any_gap = any_gap || cover.gap() > 0;
-      if (rounds > 0) CHECK(cover.gap() < 0.2);
+      any_gap = any_gap || gap(cover) > 0;
+      if (rounds > 0) CHECK(gap(cover) < 0.2);
     }
   }
   CHECK(any_gap);

@@ -18,7 +18,6 @@
 #include "dense/plan/block_plan.h"
 #include "dense/plan/edge_partition.h"
 #include "dense/tiles/build_tiles.h"
-#include "dense/tiles/make_bins.h"
 #include "edgewire/detail/program_loops.h"
 #include "engine_programs.h"
 #include "exchange_checks.h"
@@ -106,27 +105,25 @@ inline constexpr std::uint64_t kColumnEdges = 200;
 inline Part plan_vertices(const Graph& graph, const Run& run, launch::Bootstrap& bootstrap,
                           transport::Transport& link, topology::WorkerPool& pool, const ForEach& for_each) {
   const auto ownership = partition::Ownership::hash(graph.vertices(), run.processes);
-  auto agreed = exchange::Exchange::agree(
-      bootstrap, link,
-      plan::PlanDraft(graph, ownership, bootstrap.rank(),
-                      {graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each}, run.strategy,
-                      run.workers, for_each, graph.weighted(), some_free_edges),
-      run.encoding, run.workers, for_each);
-  Part part{std::move(agreed.exchange), agreed.plan.cut_columns(kWidth, kColumnEdges, for_each), {}, {}, {}};
-  plan::ExchangeColumns columns(std::move(agreed.plan), part.bounds, for_each);
-  part.tiles = tiles::build_tiles(pool, columns, part.bounds);
-  const auto local = std::ranges::upper_bound(part.bounds, columns.sources()) - part.bounds.begin();
+  plan::ExchangePlan plan(graph, ownership, bootstrap.rank(),
+                          {graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each}, run.strategy,
+                          run.workers, for_each, graph.weighted(), some_free_edges);
+  auto exchange = exchange::Exchange::agree(bootstrap, link, plan, run.encoding, run.workers, for_each);
+  Part part{std::move(exchange), plan.cut_columns(kWidth, kColumnEdges, for_each), {}, {}, {}};
+  plan.to_addresses(part.bounds, for_each);
+  part.tiles = tiles::build_tiles(pool, plan, part.bounds);
+  const auto local = std::ranges::upper_bound(part.bounds, plan.sources()) - part.bounds.begin();
   part.mirror_tiles.resize(static_cast<std::size_t>(run.processes));
   for (const auto& stream : part.exchange.incoming()) {
     if (!stream.mirrors || stream.sources.empty()) continue;
-    const auto addresses = columns.owned_addresses();
+    const auto addresses = plan.owned_addresses();
     const plan::MovedRows rows(part.exchange.take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.sources.size()), columns.sources(),
-                               columns.weight_bytes(), addresses);
+                               static_cast<std::uint32_t>(stream.sources.size()), plan.sources(),
+                               plan.weight_bytes(), addresses);
     part.mirror_tiles[static_cast<std::size_t>(stream.peer)] =
         tiles::build_tiles(pool, rows, std::span(part.bounds).first(static_cast<std::size_t>(local)));
   }
-  part.owned = std::move(columns).take_owned(for_each);
+  part.owned = std::move(plan).take_owned(part.bounds, for_each);
   return part;
 }
 
@@ -145,10 +142,10 @@ inline Part plan_blocks(const Graph& graph, const Run& run, launch::Bootstrap& b
   auto exchange =
       exchange::Exchange::of_block(bootstrap, link, plan, Strategy::slots, run.encoding, run.workers);
   auto bounds = plan.cut_columns(kWidth, kColumnEdges);
-  const plan::BlockColumns columns(std::move(plan), bounds, for_each);
+  plan.to_addresses(bounds, for_each);
   std::vector<tiles::Tiles> built;
   for (std::size_t p = 0; p < static_cast<std::size_t>(run.processes); ++p)
-    built.push_back(tiles::build_tiles(pool, columns.of(p), bounds));
+    built.push_back(tiles::build_tiles(pool, plan::BlockPlan::Rows(plan, p), bounds));
   auto own = std::exchange(built[static_cast<std::size_t>(bootstrap.rank())], {});
   return {std::move(exchange), std::move(bounds), std::move(owned), std::move(own), std::move(built)};
 }

@@ -27,25 +27,25 @@ struct Side {
 
 std::vector<Side> make_plans(const Graph& graph, const partition::Ownership& ownership, Strategy strategy,
                              int workers, Layout layout) {
-  std::vector<PlanDraft> drafts;
+  std::vector<ExchangePlan> plans;
   std::vector<std::vector<Arrivals>> arrivals(static_cast<std::size_t>(ownership.processes()));
   for (int p = 0; p < ownership.processes(); ++p)
-    drafts.emplace_back(graph, ownership, p, OwnedVertices(graph, ownership, p, layout, kOneWorker), strategy,
+    plans.emplace_back(graph, ownership, p, OwnedVertices(graph, ownership, p, layout, kOneWorker), strategy,
                         workers, kOneWorker);
-  for (std::size_t p = 0; p < drafts.size(); ++p) {
-    for (std::size_t s = 0; s < drafts[p].streams().size(); ++s) {
-      const int peer = drafts[p].streams()[s].peer;
-      arrivals[p].push_back(order_arrivals(drafts[static_cast<std::size_t>(peer)].owned(),
-                                           drafts[p].entries(s), drafts[p].slots_of(s), peer));
+  for (std::size_t p = 0; p < plans.size(); ++p) {
+    for (std::size_t s = 0; s < plans[p].streams().size(); ++s) {
+      const int peer = plans[p].streams()[s].peer;
+      arrivals[p].push_back(order_arrivals(plans[static_cast<std::size_t>(peer)].owned(),
+                                           plans[p].entries(s), plans[p].slots_of(s), peer));
     }
   }
   std::vector<Side> sides;
-  for (std::size_t p = 0; p < drafts.size(); ++p) {
+  for (std::size_t p = 0; p < plans.size(); ++p) {
     const auto positions = [&](std::size_t s) {
       return std::span<const std::uint32_t>(arrivals[p][s].positions);
     };
-    auto plan = std::move(drafts[p]).in_order(positions, kOneWorker);
-    sides.push_back({std::move(plan), std::move(arrivals[p])});
+    plans[p].put_in_order(positions, kOneWorker);
+    sides.push_back({std::move(plans[p]), std::move(arrivals[p])});
   }
   return sides;
 }
@@ -199,16 +199,16 @@ TEST_CASE("addresses name the column and the place in it") {
       }
       const auto before = plan.owned().indexes();
       const std::vector<std::uint32_t> indexes(before.begin(), before.end());
-      ExchangeColumns columns(std::move(plan), bounds, kOneWorker);
-      for (std::uint32_t i = 0; i < columns.sources(); i += kRowBlock) {
-        columns.read(i, std::min(i + kRowBlock, columns.sources()), rows);
+      plan.to_addresses(bounds, kOneWorker);
+      for (std::uint32_t i = 0; i < plan.sources(); i += kRowBlock) {
+        plan.read(i, std::min(i + kRowBlock, plan.sources()), rows);
         for (auto& address : rows.destinations) {
           REQUIRE((address >> partition::kOffsetBits) + 1 < bounds.size());
           address = bounds[address >> partition::kOffsetBits] + (address & 0xffff);
         }
         REQUIRE(rows.destinations == blocks[i / kRowBlock]);
       }
-      const OwnedVertices owned = std::move(columns).take_owned(kOneWorker);
+      const OwnedVertices owned = std::move(plan).take_owned(bounds, kOneWorker);
       CHECK(std::equal(indexes.begin(), indexes.end(), owned.indexes().begin(), owned.indexes().end()));
     }
   }
@@ -230,19 +230,19 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
     std::uint64_t free = 0;
     for (int p = 0; p < 3; ++p) {
       std::vector<std::uint64_t> free_edges;
-      PlanDraft draft(graph, ownership, p, OwnedVertices(graph, ownership, p, Layout::degree, kOneWorker),
-                      Strategy::cover, 1, kOneWorker, false, [&](const PairCovers& covers, std::uint64_t) {
-                        for (std::size_t q = 0; q < 3; ++q)
-                          free_edges.push_back(share == 0 ? 0 : covers[q].free_edges / share);
-                        return free_edges;
-                      });
+      ExchangePlan plan(graph, ownership, p, OwnedVertices(graph, ownership, p, Layout::degree, kOneWorker),
+                        Strategy::cover, 1, kOneWorker, false, [&](const PairCovers& covers, std::uint64_t) {
+                          for (std::size_t q = 0; q < 3; ++q)
+                            free_edges.push_back(share == 0 ? 0 : covers[q].free_edges / share);
+                          return free_edges;
+                        });
       std::vector<MovedEdges> moved_to;
-      for (int q = 0; q < 3; ++q) moved_to.emplace_back(draft.moved(q).begin(), draft.moved(q).end());
+      for (int q = 0; q < 3; ++q) moved_to.emplace_back(plan.moved(q).begin(), plan.moved(q).end());
       std::vector<std::vector<LocalNumber>> entries;
-      for (std::size_t s = 0; s < draft.streams().size(); ++s) entries.push_back(draft.entries(s));
+      for (std::size_t s = 0; s < plan.streams().size(); ++s) entries.push_back(plan.entries(s));
       std::vector<std::uint32_t> as_they_are(graph.vertices());  // slots stay in the order of entries
       std::iota(as_they_are.begin(), as_they_are.end(), 0U);
-      const ExchangePlan plan = std::move(draft).in_order(
+      plan.put_in_order(
           [&](std::size_t s) { return std::span<const std::uint32_t>(as_they_are).first(entries[s].size()); },
           kOneWorker);
       const OwnedVertices& owned = plan.owned();
@@ -366,13 +366,12 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
       CHECK(error_of([&] { MovedRows(cut_short, 1, 5, 10, weight_bytes); }).find("rank 1 sent a faulty") ==
             0);
   for (const bool too_large : {false, true}) {
-    PlanDraft draft(graph, ownership, 0, owned, Strategy::slots, 1, kOneWorker);
-    std::vector<std::uint32_t> positions(draft.streams()[1].entries);
+    ExchangePlan plan(graph, ownership, 0, owned, Strategy::slots, 1, kOneWorker);
+    std::vector<std::uint32_t> positions(plan.streams()[1].entries);
     REQUIRE(positions.size() > 1);
     if (too_large) positions[0] = static_cast<std::uint32_t>(positions.size());
     const auto place = [&] {
-      std::move(draft).in_order([&](std::size_t) { return std::span<const std::uint32_t>(positions); },
-                                kOneWorker);
+      plan.put_in_order([&](std::size_t) { return std::span<const std::uint32_t>(positions); }, kOneWorker);
     };
     CHECK(error_of(place).find("rank 1 sent a faulty") == 0);
   }

@@ -1,4 +1,4 @@
-#include "dense/engine/group_queue.h"
+#include "dense/engine/queues.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "dense/engine/lane_queue.h"
+#include "dense/engine/queues.h"
 
 #include <doctest/doctest.h>
 

@@ -34,15 +34,16 @@ partition::OwnedRows in_memory(const Graph& graph, const partition::Ownership& o
 /// Slots stay in the order of entries.
 ExchangePlan plan_of(const partition::OwnedRows& rows, const partition::Ownership& ownership, int p,
                      Strategy strategy) {
-  PlanDraft draft(rows, ownership, p, OwnedVertices(rows, ownership, p, Layout::degree, graph::in_turn),
-                  strategy, 2, graph::in_turn, rows.graph().weighted());
+  ExchangePlan plan(rows, ownership, p, OwnedVertices(rows, ownership, p, Layout::degree, graph::in_turn),
+                    strategy, 2, graph::in_turn, rows.graph().weighted());
   std::vector<std::size_t> entries;
-  for (std::size_t s = 0; s < draft.streams().size(); ++s) entries.push_back(draft.entries(s).size());
+  for (std::size_t s = 0; s < plan.streams().size(); ++s) entries.push_back(plan.entries(s).size());
   std::vector<std::uint32_t> positions(rows.graph().vertices());
   std::iota(positions.begin(), positions.end(), 0U);
-  return std::move(draft).in_order(
+  plan.put_in_order(
       [&](std::size_t s) { return std::span<const std::uint32_t>(positions).first(entries[s]); },
       graph::in_turn);
+  return plan;
 }
 
 void check_same(const ExchangePlan& there, const ExchangePlan& here) {

@@ -1,6 +1,6 @@
 #include "edgewire/detail/tile_order.h"
 #include "base/rooms.h"
-#include "dense/tiles/make_bins.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/checksum.h"
-#include "dense/plan/block_share.h"
+#include "dense/plan/block_routes.h"
 #include "dense/plan/exchange_plan.h"
 #include "frontier/row_code.h"
 #include "graph/file/format.h"
@@ -232,17 +232,17 @@ TEST_CASE("the plan of a process whose vertices and edges are all beyond 2^32") 
     CHECK(rows[owned.ids()[OwnedIndex(i - 1)] - bounds[rank]].size() >=
           rows[owned.ids()[i] - bounds[rank]].size());
 
-  plan::PlanDraft draft(graph, ownership, static_cast<int>(rank), std::move(owned), plan::Strategy::cover, 1,
-                        graph::in_turn);
+  plan::ExchangePlan plan(graph, ownership, static_cast<int>(rank), std::move(owned), plan::Strategy::cover,
+                          1, graph::in_turn);
   // What is sent to each process: the sums of its vertices, in order.
   std::map<std::uint32_t, std::set<std::uint64_t>> expected;
   for (const std::uint64_t v : others)
     expected[static_cast<std::uint32_t>(std::ranges::upper_bound(bounds, v) - bounds.begin() - 1)].insert(v);
   std::map<std::uint64_t, std::uint32_t> destination_of;
   std::uint32_t next = kOwned;
-  std::vector<std::vector<std::uint32_t>> positions(draft.streams().size());
-  for (std::size_t s = 0; s < draft.streams().size(); ++s) {
-    const auto& stream = draft.streams()[s];
+  std::vector<std::vector<std::uint32_t>> positions(plan.streams().size());
+  for (std::size_t s = 0; s < plan.streams().size(); ++s) {
+    const auto& stream = plan.streams()[s];
     const auto peer = static_cast<std::uint32_t>(stream.peer);
     if (stream.mirrors) {
       REQUIRE(stream.slots == 0);
@@ -251,14 +251,14 @@ TEST_CASE("the plan of a process whose vertices and edges are all beyond 2^32") 
     std::vector<std::uint64_t> locals;
     if (expected.contains(peer))
       for (const std::uint64_t v : expected[peer]) locals.push_back(v - bounds[peer]);
-    REQUIRE(std::ranges::equal(draft.entries(s), locals, {}, [](LocalNumber l) { return std::uint64_t{l}; }));
+    REQUIRE(std::ranges::equal(plan.entries(s), locals, {}, [](LocalNumber l) { return std::uint64_t{l}; }));
     for (std::uint32_t e = 0; e < locals.size(); ++e) {
       positions[s].push_back(e);
       destination_of[bounds[peer] + locals[e]] = next++;
     }
   }
-  const auto plan = std::move(draft).in_order(
-      [&](std::size_t s) { return std::span<const std::uint32_t>(positions[s]); }, graph::in_turn);
+  plan.put_in_order([&](std::size_t s) { return std::span<const std::uint32_t>(positions[s]); },
+                    graph::in_turn);
   CHECK(plan.destinations() == next);
   plan::EdgeRows read;
   for (std::uint32_t first = 0; first < kOwned; first += plan::kRowBlock) {

@@ -7,14 +7,10 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/rooms.h"
-#include "dense/engine/checkpoint_watch.h"
-#include "dense/engine/group_queue.h"
-#include "dense/engine/lane_queue.h"
-#include "dense/engine/link_watch.h"
+#include "dense/engine/queues.h"
+#include "dense/engine/watches.h"
 #include "dense/exchange/inbox.h"
 #include "dense/exchange/outbox.h"
-#include "edgewire/detail/loops.h"
 #include "edgewire/detail/memory.h"
 #include "launch/agreement.h"
 #include "process/barrier.h"
@@ -26,16 +22,14 @@ namespace {
 /// Throws Error when slots of this encoding cannot hold the program's messages.
 void check_messages(const Loops& loops, plan::Encoding encoding) {
   const std::size_t bytes = plan::message_bytes(encoding);
-  if (loops.message_bytes() != bytes) {
+  if (loops.message_bytes() != bytes)
     throw Error(fmt::format("messages of {} bytes do not fit wire {}, which is for {} bytes",
                             loops.message_bytes(), plan::to_name(encoding), bytes));
-  }
   if (encoding == plan::Encoding::bit && !loops.is_one_bit())
     throw Error("encoding bit is only for programs whose messages are 0 or 1 (one_bit)");
-  if (plan::is_rounded(encoding) && !loops.largest()) {
+  if (plan::is_rounded(encoding) && !loops.largest())
     throw Error(fmt::format("wire {} is only for programs that say how large their messages get",
                             plan::to_name(encoding)));
-  }
 }
 
 constexpr std::size_t kPagesCounted = 64;  // pages of a worker's accumulators that are counted
@@ -188,7 +182,7 @@ class Loop : LinkWatch {
   /// Sums wait for the mirrors that they need, but for nothing else: all processes send all mirrors before
   /// anything of theirs waits.
   void send_columns(Turn& turn) {
-    LaneQueue& queue = queues_[static_cast<std::size_t>(turn.worker)];
+    LaneQueue& queue = queues_[turn.worker];
     const auto lacks = [&](const LaneRun& run) {
       return inbox_.awaited_mirrors(run.mirrors, turn.iteration);
     };
@@ -201,7 +195,7 @@ class Loop : LinkWatch {
     }
   }
 
-  /// Sends a column of sums. Returns false once the job has failed, as the next function does.
+  /// Sends a group of sums. Returns false once the job has failed, as the next function does.
   bool send_sums(const Turn& turn, const LaneRun& run) {
     if (!compute(turn, order_.group_of(run.chunks.front().column))) return false;
     return std::ranges::all_of(run.chunks, [&](const exchange::OutgoingChunk& chunk) {
@@ -236,8 +230,7 @@ class Loop : LinkWatch {
   /// Computes local columns, and finishes those that are complete. Returns false when there are none left.
   bool owned_group(Turn& turn) {
     if (failed()) return false;
-    const auto taken = groups_.take(
-        in_order_ ? turn.worker : pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
+    const auto taken = groups_.take(in_order_ ? turn.worker : pool_.placement().workers[turn.worker].node);
     if (!taken || !compute(turn, *taken)) return false;
     if (exchange_.size() > 1) tell(turn.worker, Phase::send);
     poll(turn.worker);
@@ -301,10 +294,9 @@ class Loop : LinkWatch {
   }
 
   /// Returns a peer that has not sent everything that a local column needs, or -1 if there is none. The
-  /// totals of the last iteration are part of it. So a process is at most one iteration ahead of another one,
-  /// and overwrites no slot that is still read: it has ended iteration t only if all have ended t - 1, and
-  /// slots are written again after two iterations. (One without vertices sends only sums of mirrors, which
-  /// come from those that have some.)
+  /// totals of the last iteration are part of it. So a process has ended iteration t only if all have ended
+  /// t - 1, and overwrites no slot that is still read: slots are written again after two iterations. (One
+  /// without vertices sends only sums of mirrors, which come from those that have some.)
   int awaited(std::size_t column, std::uint64_t t) const {
     int peer = inbox_.awaited_scalars(t - 1);
     if (peer < 0) peer = inbox_.awaited_mirrors(mirrors_[column], t);
@@ -353,16 +345,12 @@ class Loop : LinkWatch {
     if (options_.progress) options_.progress(static_cast<int>(t));
   }
 
-  /// Waits until all that was queued has left, and all processes have what they need. Returns the totals of
-  /// all processes.
+  /// Waits until all that was queued has left and all processes have what they need. Returns all totals.
   detail::PackedTotals drain() {
     const std::uint64_t done = recorder_->iterations();
     exchange_.wait_until([&] {
       for (int lane = 0; lane < exchange_.lanes(); ++lane) {
-        for (int p = 0; p < exchange_.size(); ++p) {
-          if (p != exchange_.rank() && exchange_.link().completed(lane, p) < exchange_.writes(lane, p))
-            return false;
-        }
+        if (!exchange_.all_have_left(lane)) return false;
       }
       return inbox_.awaited_scalars(done) < 0;
     });

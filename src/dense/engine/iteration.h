@@ -1,12 +1,11 @@
 // The dense/engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and
-// applies. It needs no barrier between processes, and knows nothing of PageRank. This loop is compiled once.
-// The loops of a program over edges, slots and vertices are templates (program_loops.h).
+// applies. It needs no barrier between processes, and is compiled once. The loops of a program over edges,
+// slots and vertices are templates (program_loops.h).
 //
 // A worker sends mirrors first. Then it computes the columns of partial sums for peers, and writes each
 // finished chunk into the peer's inbox. While the link is busy it computes local columns or applies what has
 // arrived. A signal follows each chunk and is never seen before it. The iteration ends when the known number
-// of chunks has arrived from every peer. Two inboxes take turns, so that the next values of a fast peer
-// overwrite nothing that is still needed.
+// of chunks has arrived from every peer. Two inboxes take turns, so that a fast peer overwrites nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,6 @@
 #include <vector>
 
 #include "base/rooms.h"
-#include "dense/engine/recorder.h"
 #include "dense/exchange/exchange.h"
 #include "edgewire/detail/loops.h"
 #include "topology/page_nodes.h"
@@ -33,27 +31,25 @@ struct IterationOptions {
   topology::Observer* observer = nullptr;  ///< observer; null: there is none
 
   // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
-  // These functions may throw Error; the job then fails.
+  // An Error of these functions fails the job.
   /// Returns whether a state is to be written after `done` iterations.
   std::function<bool(int done)> checkpoint_due;
   /// Starts to write a state. `mine`: this process's totals. One worker calls it; the others wait.
   std::function<void(int done, const detail::PackedTotals& mine)> start_checkpoint;
-  /// Called after each iteration. Returns the number of states of this process that are completely written.
-  /// With `wait`, which is set before the next start_checkpoint(), it first waits for the state that is being
-  /// written.
+  /// Returns the number of states of this process that are completely written, after each iteration. With
+  /// `wait`, set before the next start_checkpoint(), it first waits for the state that is being written.
   std::function<std::uint64_t(bool wait)> checkpoints_written;
   /// Called at rank 0 when all processes have written the state.
   std::function<void()> commit_checkpoint;
 
-  /// The node (of Placement) that holds the tiles of each local column: [local column]. If this is empty, the
-  /// first node holds all.
+  /// The node (of Placement) that holds the tiles of each local column: [local column]. Empty: the first
+  /// node.
   std::vector<int> column_nodes;
   /// The worker that computes each local column: [local column]. A worker then computes the columns that it
-  /// sends first, then these columns in ascending order, in every iteration. If this is empty, free workers
-  /// take the next column.
+  /// sends first, then these columns in ascending order, in every iteration. Empty: free workers take the
+  /// next column.
   std::vector<int> column_workers;
-  /// The node (os_index) that the accumulators of each worker come from: [worker]. If this is empty, there is
-  /// no preference.
+  /// The node (os_index) that the accumulators of each worker come from: [worker]. Empty: no preference.
   std::vector<int> worker_nodes;
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <numeric>
 
 #include "base/error.h"
@@ -23,18 +22,6 @@ using plan::Strategy;
 
 std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-}  // namespace
-
-/// The counts of what a process sends to another one.
-struct Exchange::StreamCounts {
-  std::uint32_t entries = 0;
-  std::uint32_t slots = 0;
-  std::uint64_t words = 0;  ///< number of words that describe the stream, see describe()
-};
-
-namespace {
-
-template <class StreamCounts>
 std::size_t list_bytes(std::span<const StreamCounts> lists) {
   std::size_t words = 0;
   for (const auto& list : lists) words += list.words;
@@ -42,7 +29,6 @@ std::size_t list_bytes(std::span<const StreamCounts> lists) {
 }
 
 /// Returns the bytes of the answer to the lists.
-template <class StreamCounts>
 std::size_t position_bytes(std::span<const StreamCounts> lists) {
   std::size_t entries = 0;
   for (const auto& list : lists) entries += list.entries;
@@ -51,15 +37,15 @@ std::size_t position_bytes(std::span<const StreamCounts> lists) {
 
 /// Writes the description of a stream for a peer: the local numbers of its entries and, where they differ,
 /// their numbers of slots; after mirrors, the edges that it computes. Returns the end.
-std::uint32_t* describe(const plan::PlanDraft& draft, std::size_t s,
+std::uint32_t* describe(const plan::ExchangePlan& plan, std::size_t s,
                         const NumberedBy<OwnedIndex, std::vector<LocalNumber>>& locals, std::uint32_t* out) {
-  const plan::Stream& stream = draft.streams()[s];
+  const plan::Stream& stream = plan.streams()[s];
   if (stream.mirrors) {
-    for (const OwnedIndex i : draft.mirrors(stream.peer)) *out++ = locals[i];
-    return std::ranges::copy(draft.moved(stream.peer), out).out;
+    for (const OwnedIndex i : plan.mirrors(stream.peer)) *out++ = locals[i];
+    return std::ranges::copy(plan.moved(stream.peer), out).out;
   }
-  out = std::ranges::copy(draft.entries(s), out).out;
-  return std::ranges::copy(draft.slots_of(s), out).out;
+  out = std::ranges::copy(plan.entries(s), out).out;
+  return std::ranges::copy(plan.slots_of(s), out).out;
 }
 
 }  // namespace
@@ -76,16 +62,16 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, Str
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(bootstrap.size())),
       stalled_ns_(writes_.size()) {}
 
-Agreed Exchange::agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
-                       plan::Encoding encoding, int lanes, const ForEach& for_each) {
-  Exchange exchange(bootstrap, link, draft.strategy(), encoding, lanes, draft.streams().size());
-  const auto out = exchange.count_lists(draft);
+Exchange Exchange::agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::ExchangePlan& plan,
+                         plan::Encoding encoding, int lanes, const ForEach& for_each) {
+  Exchange exchange(bootstrap, link, plan.strategy(), encoding, lanes, plan.streams().size());
+  const auto out = exchange.count_lists(plan);
   const auto in = exchange.tell_counts(out);
   exchange.agree_on_regions(out, in);
-  auto plan = exchange.agree_on_order(std::move(draft), out, in, for_each);
+  exchange.agree_on_order(plan, out, in, for_each);
   exchange.set_streams(plan);
   plan.forget_slots();
-  return {std::move(exchange), std::move(plan)};
+  return exchange;
 }
 
 Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
@@ -106,17 +92,17 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
   place_streams();
 }
 
-std::vector<Exchange::StreamCounts> Exchange::count_lists(const plan::PlanDraft& draft) const {
+std::vector<StreamCounts> Exchange::count_lists(const plan::ExchangePlan& plan) const {
   std::vector<StreamCounts> out;
-  for (std::size_t s = 0; s < draft.streams().size(); ++s) {
-    const plan::Stream& stream = draft.streams()[s];
-    const std::size_t more = stream.mirrors ? draft.moved(stream.peer).size() : draft.slots_of(s).size();
+  for (std::size_t s = 0; s < plan.streams().size(); ++s) {
+    const plan::Stream& stream = plan.streams()[s];
+    const std::size_t more = stream.mirrors ? plan.moved(stream.peer).size() : plan.slots_of(s).size();
     out.push_back({stream.entries, stream.slots, stream.entries + more});
   }
   return out;
 }
 
-std::vector<Exchange::StreamCounts> Exchange::tell_counts(const std::vector<StreamCounts>& out) {
+std::vector<StreamCounts> Exchange::tell_counts(const std::vector<StreamCounts>& out) {
   std::vector<std::string> counts(size());
   for (std::size_t s = 0; s < out.size(); ++s) counts[s / lists_] += pack(std::vector{out[s]});
   const auto answers = bootstrap_.alltoall(counts);
@@ -156,23 +142,20 @@ void Exchange::agree_on_regions(const std::vector<StreamCounts>& out, const std:
 /// The entries of each stream go into the part of the region that will be the inboxes; the receiver
 /// overwrites them with their positions and writes these back, behind the entries that it gets itself.
 /// (Mirrors keep their order: their entries come back as they are.)
-plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::vector<StreamCounts>& out,
-                                            const std::vector<StreamCounts>& in, const ForEach& for_each) {
-  send_entries(draft);
+void Exchange::agree_on_order(plan::ExchangePlan& plan, const std::vector<StreamCounts>& out,
+                              const std::vector<StreamCounts>& in, const ForEach& for_each) {
+  send_entries(plan);
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // start of each incoming list in the region
-  for (std::size_t s = 0; s < in.size(); ++s) {
+  for (std::size_t s = 0; s < in.size(); ++s)
     starts[s] = s % lists_ == 0 ? region_.offset(slots_part_, static_cast<int>(s) / lists_)
                                 : starts[s - 1] + list_bytes(std::span(in).subspan(s - 1, 1));
-  }
   incoming_.resize(in.size());
   moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
-    if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
-      order_stream(s, draft.streams()[s].mirrors,
-                   reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s],
-                   draft.owned());
-    }
+    if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0)
+      order_stream(s, plan.streams()[s].mirrors,
+                   reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s], plan.owned());
   });
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
@@ -190,7 +173,7 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
   wait_for_setup(2);
   process::barrier(bootstrap_, link_);
   // The answers stand behind the peer's last list.
-  auto plan = std::move(draft).in_order(
+  plan.put_in_order(
       [&](std::size_t s) {
         const std::size_t first = s / lists_ * lists_;
         std::size_t at = starts[first] + list_bytes(std::span(in).subspan(first, lists_)) +
@@ -200,38 +183,26 @@ plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::ve
       for_each);
   // The region is still the source of the positions that we sent.
   wait_for_setup_writes();
-  return plan;
 }
 
 void Exchange::wait_for_setup_writes() {
   link_.ring_doorbell(0);
-  wait_until([this] {
-    for (int p = 0; p < size(); ++p) {
-      if (p != rank() && link_.completed(0, p) < writes(0, p)) return false;
-    }
-    return true;
-  });
+  wait_until([this] { return all_have_left(0); });
 }
 
 void Exchange::write_setup(int peer, std::size_t offset, std::span<const std::byte> source) {
   for (std::size_t at = 0; at < source.size(); at += kPiece) {
-    if (!write(0, peer, offset + at, source.subspan(at, std::min(kPiece, source.size() - at)))) {
+    if (!write(0, peer, offset + at, source.subspan(at, std::min(kPiece, source.size() - at))))
       throw Error(health().message());
-    }
   }
 }
 
 void Exchange::wait_for_setup(std::uint64_t count) {
-  wait_until([this, count] {
-    for (int p = 0; p < size(); ++p) {
-      if (p != rank() && link_.signalled(p, kSetupKind) < count) return false;
-    }
-    return true;
-  });
+  wait_until([&] { return all_peers([&](int p) { return link_.signalled(p, kSetupKind) >= count; }); });
 }
 
-void Exchange::send_entries(const plan::PlanDraft& draft) {
-  const auto& owned = draft.owned();
+void Exchange::send_entries(const plan::ExchangePlan& plan) {
+  const auto& owned = plan.owned();
   NumberedBy<OwnedIndex, std::vector<LocalNumber>> locals;
   if (strategy_ == Strategy::cover) {
     locals.resize(owned.count());
@@ -242,7 +213,7 @@ void Exchange::send_entries(const plan::PlanDraft& draft) {
     if (p == rank()) continue;
     auto* const list = reinterpret_cast<std::uint32_t*>(send_.data() + send_at);
     std::uint32_t* end = list;
-    for (int l = 0; l < lists_; ++l) end = describe(draft, p * lists_ + l, locals, end);
+    for (int l = 0; l < lists_; ++l) end = describe(plan, p * lists_ + l, locals, end);
     const auto source = std::as_bytes(std::span(list, end));
     send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
     write_setup(p, region_.remote_offset(slots_part_, p), source);
@@ -301,8 +272,7 @@ void Exchange::place_streams() {
     std::size_t out_at = region_.remote_offset(slots_part_, p);
     const std::size_t send_start = send_at;
     for (int l = 0; l < lists_; ++l) {
-      const std::size_t s =
-          static_cast<std::size_t>(p) * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(l);
+      const std::size_t s = p * lists_ + l;
       IncomingStream& in = incoming_[s];
       in.peer = p;
       in.offset = in_at;

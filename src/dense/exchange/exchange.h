@@ -1,17 +1,12 @@
 // The dense/exchange folder moves the values of an iteration: it has slots in a region that is exposed once,
-// the inbox and the outbox. Before two processes can exchange values without ids, they must agree on three
-// things: the registered regions, the order of the slots, and the chunks in which the slots are filled. This
-// file sets them up.
+// the inbox and the outbox. This file sets up what two processes must agree on to exchange values without
+// ids: the registered regions, the order of the slots, and the chunks in which the slots are filled.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <span>
-#include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -82,7 +77,12 @@ struct ColumnWork {
   bool needs_mirrors = false;  ///< whether some of its edges begin at mirrors
 };
 
-struct Agreed;
+/// The counts of what a process sends to another one in a stream.
+struct StreamCounts {
+  std::uint32_t entries = 0;
+  std::uint32_t slots = 0;
+  std::uint64_t words = 0;  ///< number of words that describe the stream, see describe()
+};
 
 /// The agreement of one process with all its peers. Collective. An Error names the peer at fault. Each peer
 /// has a part of this process's region. It holds the scalars of even and of odd iterations, then the inboxes
@@ -90,18 +90,16 @@ struct Agreed;
 /// value of the peer's streams.
 class Exchange {
  public:
-  /// Agrees on the order of the values of a plan.
-  static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
-                      plan::Encoding encoding, int lanes, const ForEach& for_each);
+  /// Agrees on the order of the values of a plan, and puts it in order.
+  static Exchange agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::ExchangePlan& plan,
+                        plan::Encoding encoding, int lanes, const ForEach& for_each);
   /// Takes streams that are known from an earlier exchange with the same processes, strategy, encoding and
-  /// lanes. They are ordered as [peer * lists + list], and all processes have as many lists. An incoming
-  /// stream has `targets` or `sources` set, and an outgoing one has all but its peer and its places. This
-  /// constructor sets places and chunks. Collective. Throws Error when the streams of the processes do not
-  /// match.
+  /// lanes, [peer * lists + list]. All processes have as many lists. An incoming stream has `targets` or
+  /// `sources` set, and an outgoing one has all but its peer and its places, which this constructor sets.
+  /// Collective. Throws Error when the streams of the processes do not match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
-  /// Makes an exchange for blocks of edges, from streams as above. There are two streams to each peer,
-  /// partial sums and mirrors.
+  /// Makes an exchange for blocks of edges, with two streams to each peer: partial sums and mirrors.
   static Exchange of_block(launch::Bootstrap& bootstrap, transport::Transport& link,
                            const plan::BlockPlan& plan, plan::Strategy strategy, plan::Encoding encoding,
                            int lanes);
@@ -116,9 +114,8 @@ class Exchange {
                     const std::function<ColumnWork(std::size_t column)>& work,
                     std::span<const int> column_nodes = {}, std::span<const int> lane_nodes = {});
   /// Returns the parts of the region that peers write, each with the nodes (os_index) of the workers that
-  /// read it. `ends` are ascending bounds of the owned vertices by index: the workers of nodes[i] have
-  /// vertices [ends[i - 1], ends[i]). Workers of all nodes read mirrors: these parts have all of `all_nodes`.
-  /// The nodes outlive what is returned.
+  /// read it. The workers of nodes[i] have the owned vertices with indexes [ends[i - 1], ends[i]). Workers of
+  /// all nodes read mirrors: these parts have all of `all_nodes`. The nodes outlive what is returned.
   std::vector<topology::PlacedMemory> inbox_memory(std::span<const std::uint32_t> ends,
                                                    std::span<const int> nodes,
                                                    std::span<const int> all_nodes) const;
@@ -156,12 +153,12 @@ class Exchange {
     return chunks_to_[peer * lanes_ + lane];
   }
 
-  /// Returns the distance in bytes from the inbox of even iterations to the inbox of this iteration.
-  std::size_t parity_shift_from(int peer, std::uint64_t iteration) const noexcept {
-    return iteration % 2 == 0 ? 0 : inbox_bytes_from_[peer];
+  /// Returns the place of slot 0 in this iteration: in this process's region, and as an offset in the peer's.
+  const std::byte* slots_of(const IncomingStream& stream, std::uint64_t iteration) const noexcept {
+    return region().data() + stream.offset + (iteration % 2 == 0 ? 0 : inbox_bytes_from_[stream.peer]);
   }
-  std::size_t parity_shift_to(int peer, std::uint64_t iteration) const noexcept {
-    return iteration % 2 == 0 ? 0 : inbox_bytes_to_[peer];
+  std::size_t remote_slots_of(const OutgoingStream& stream, std::uint64_t iteration) const noexcept {
+    return stream.remote_offset + (iteration % 2 == 0 ? 0 : inbox_bytes_to_[stream.peer]);
   }
   std::size_t scalars_offset(int peer, std::uint64_t iteration) const noexcept {
     return region_.offset(scalars_part_, peer) + iteration % 2 * kScalarsBytes;
@@ -177,16 +174,26 @@ class Exchange {
   /// Returns the memory of all outgoing streams (see send_offset), then two cells of kScalarsBytes: for even
   /// and for odd iterations.
   std::span<std::byte> send_memory() const noexcept { return send_; }
-  /// Returns a small piece of send memory for one lane, which stays in the cache of its core. A lane can send
-  /// one chunk at a time from it.
+  /// Returns send memory for one lane that stays in the cache of its core, with room for a chunk at a time.
   std::span<std::byte> near_memory(int lane) const noexcept {
     return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
   }
 
+  /// Returns whether holds(peer) is true of all peers.
+  template <class Holds>
+  bool all_peers(const Holds& holds) const {
+    for (int p = 0; p < size(); ++p)
+      if (p != rank() && !holds(p)) return false;
+    return true;
+  }
+  /// Returns whether all writes on this lane have completed.
+  bool all_have_left(int lane) const {
+    return all_peers([&](int p) { return link_.completed(lane, p) >= writes(lane, p); });
+  }
   /// Polls until done() returns true. Throws Error when the job fails before.
   void wait_until(const std::function<bool()>& done);
-  /// Queues writes of `source`, however long it is, on lane 0. They are for data that is sent before the
-  /// first iteration. Throws Error when the job fails.
+  /// Queues writes of `source`, however long it is, on lane 0, before the first iteration. Throws Error when
+  /// the job fails.
   void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
   /// Starts all writes on lane 0, and waits until they have left. Throws Error when the job fails before.
   void wait_for_setup_writes();
@@ -197,29 +204,26 @@ class Exchange {
   std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
   /// Waits until `done` writes to the peer have completed. Returns false once the job has failed.
   bool wait_completed(int lane, int peer, std::uint64_t done) noexcept;
-  /// Returns the time that this lane has waited for room in the queue to this peer, or for completions of its
-  /// writes.
+  /// Returns the time that this lane has waited for room in the queue to this peer, or for completions.
   std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
 
-  /// Returns the number of messages of the setup: lists that were sent to agree on the order of values, and
-  /// their signals.
+  /// Returns the number of messages that agreed on the order of values: lists, and their signals.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
   static constexpr std::size_t kScalarsBytes = sizeof(PackedTotals);
   static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
 
  private:
-  struct StreamCounts;
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, plan::Strategy strategy,
            plan::Encoding encoding, int lanes, std::size_t streams);
   template <class Done>
   bool until(int lane, int peer, const Done& done) noexcept;
-  std::vector<StreamCounts> count_lists(const plan::PlanDraft& draft) const;
+  std::vector<StreamCounts> count_lists(const plan::ExchangePlan& plan) const;
   std::vector<StreamCounts> tell_counts(const std::vector<StreamCounts>& out);
   void agree_on_regions(const std::vector<StreamCounts>& out, const std::vector<StreamCounts>& in);
-  plan::ExchangePlan agree_on_order(plan::PlanDraft draft, const std::vector<StreamCounts>& out,
-                                    const std::vector<StreamCounts>& in, const ForEach& for_each);
-  void send_entries(const plan::PlanDraft& draft);
+  void agree_on_order(plan::ExchangePlan& plan, const std::vector<StreamCounts>& out,
+                      const std::vector<StreamCounts>& in, const ForEach& for_each);
+  void send_entries(const plan::ExchangePlan& plan);
   void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const StreamCounts& counts,
                     const plan::OwnedVertices& owned);
   void wait_for_setup(std::uint64_t count);
@@ -249,11 +253,6 @@ class Exchange {
   std::vector<std::uint32_t> chunks_from_, chunks_to_;
   std::vector<std::uint64_t> writes_;
   std::vector<std::uint64_t> stalled_ns_;
-};
-
-struct Agreed {
-  Exchange exchange;
-  plan::ExchangePlan plan;
 };
 
 }  // namespace edgewire::exchange

@@ -140,8 +140,7 @@ std::vector<topology::PlacedMemory> Exchange::inbox_memory(std::span<const std::
   for (const IncomingStream& stream : incoming_) {
     if (stream.slots() == 0) continue;
     for (const std::uint64_t iteration : {0, 1}) {
-      const auto slots = region().subspan(stream.offset + parity_shift_from(stream.peer, iteration),
-                                          stream_bytes(stream.slots()));
+      const std::span slots(slots_of(stream, iteration), stream_bytes(stream.slots()));
       if (stream.mirrors) {
         memory.push_back({slots, all_nodes});
         continue;

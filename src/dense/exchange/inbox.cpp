@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -51,11 +50,9 @@ void Inbox::take_powers() {
   for (const IncomingStream& stream : exchange_.incoming()) {
     if (!stream.mirrors || stream.slots() == 0 || stream.peer == exchange_.rank()) continue;
     std::vector<std::int16_t> powers(stream.slots());
-    const std::byte* const inbox =
-        exchange_.region().data() + stream.offset + exchange_.parity_shift_from(stream.peer, 0);
-    std::memcpy(powers.data(), inbox, powers.size() * sizeof powers[0]);
+    std::memcpy(powers.data(), exchange_.slots_of(stream, 0), powers.size() * sizeof powers[0]);
     if (std::ranges::all_of(powers, [](std::int16_t power) { return power == 0; })) continue;
-    auto& scales = decoded_[static_cast<std::size_t>(stream.peer)].scales;
+    auto& scales = decoded_[stream.peer].scales;
     for (const std::int16_t power : powers) scales.push_back(std::ldexp(1.0F, -power));
   }
 }
@@ -67,18 +64,12 @@ void Inbox::need(std::vector<Needed>& needed, int peer, const Chunk& chunk) {
   same->chunks = std::max(same->chunks, chunk.ordinal + 1);
 }
 
-/// Returns the stream of mirrors, which is the last one of the peer's.
-const IncomingStream& Inbox::mirrors_of(int peer) const noexcept {
-  const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
-  return exchange_.incoming()[(static_cast<std::size_t>(peer) + 1) * streams - 1];
-}
-
 const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
-  const IncomingStream& stream = mirrors_of(peer);
-  const std::byte* inbox =
-      exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
+  const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
+  const IncomingStream& stream = exchange_.incoming()[(peer + 1) * streams - 1];  // the peer's last one
+  const std::byte* const inbox = exchange_.slots_of(stream, iteration);
   if (decoded_.empty()) return inbox;
-  auto& [values, scales, state] = decoded_[static_cast<std::size_t>(peer)];
+  auto& [values, scales, state] = decoded_[peer];
   std::uint64_t last = 2 * (iteration - 1);
   if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
     if (exchange_.encoding() == plan::Encoding::bit)
@@ -108,7 +99,7 @@ int Inbox::awaited(std::size_t block, std::uint64_t iteration) const noexcept {
 
 int Inbox::awaited_mirrors(std::span<const int> peers, std::uint64_t iteration) const noexcept {
   for (const int peer : peers) {
-    for (const Needed& needed : needed_mirrors_[static_cast<std::size_t>(peer)])
+    for (const Needed& needed : needed_mirrors_[peer])
       if (!arrived(needed, iteration)) return peer;
   }
   return -1;
@@ -126,8 +117,7 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::byte* accumulat
   for (const Source& source : sources_[block]) {
     const IncomingStream& stream = exchange_.incoming()[source.stream];
     const auto place = exchange_.place_of(stream, source.first_slot);
-    const std::byte* data = exchange_.region().data() + stream.offset +
-                            exchange_.parity_shift_from(stream.peer, iteration) + place.byte;
+    const std::byte* data = exchange_.slots_of(stream, iteration) + place.byte;
     const std::size_t count = source.end_slot - source.first_slot;
     if (!exchange_.ids_travel()) {
       const bool bits = exchange_.encoding() == plan::Encoding::bit;

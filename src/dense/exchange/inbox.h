@@ -15,9 +15,8 @@ namespace edgewire::exchange {
 
 class Inbox {
  public:
-  /// Makes an inbox. Block b is the owned vertices with indexes [blocks[b], blocks[b + 1]), which are
-  /// finished together. Blocks are the local tile columns. `indexes`: [local number] index, needed if ids are
-  /// sent. `codec` is used where values are rounded to 16 bits.
+  /// Makes an inbox. Block b, a local tile column, is the owned vertices with indexes [blocks[b],
+  /// blocks[b + 1]). `indexes`: [local number], needed if ids are sent. `codec` is for values of 16 bits.
   Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t> blocks,
         NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, const Codec& codec);
 
@@ -35,10 +34,10 @@ class Inbox {
   /// after the other, so the result does not depend on the order of arrival. A wrong id fails the job; the
   /// message names the peer.
   void add(std::size_t block, std::uint64_t iteration, std::byte* accumulators) const noexcept;
-  /// Returns the mirrors that `peer`, which sends some, has sent in this iteration. Call it only when they
-  /// have arrived, and in each iteration. Where values travel in 16 bits, the first worker that calls it
-  /// decodes them. They stay as they are until all workers have ended the iteration: the peer writes the same
-  /// slots two iterations later, and by then it has the scalars that this process sends at that end.
+  /// Returns the mirrors that `peer`, which sends some, has sent in this iteration. Call it in each
+  /// iteration, and only when they have arrived. The first worker that calls it decodes them if need be. They
+  /// stay as they are until all workers have ended the iteration: the peer writes the same slots two
+  /// iterations later, and by then it has the scalars that this process sends at that end.
   const std::byte* mirrors(int peer, std::uint64_t iteration) noexcept;
   /// Returns the totals that `peer` has sent after `iteration`. Call it only when awaited_scalars() is -1.
   PackedTotals totals(int peer, std::uint64_t iteration) const noexcept;
@@ -62,7 +61,6 @@ class Inbox {
     std::atomic<std::uint64_t> state{0};
   };
   bool arrived(const Needed& needed, std::uint64_t iteration) const noexcept;
-  const IncomingStream& mirrors_of(int peer) const noexcept;
   static void need(std::vector<Needed>& needed, int peer, const Chunk& chunk);
 
   Exchange& exchange_;

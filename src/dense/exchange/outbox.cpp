@@ -1,6 +1,5 @@
 #include "dense/exchange/outbox.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -24,8 +23,7 @@ void Outbox::publish_powers() {
     powers.resize(stream.slots);
     const auto source = exchange_.send_memory().subspan(stream.send_offset, powers.size() * sizeof powers[0]);
     std::memcpy(source.data(), powers.data(), source.size());
-    exchange_.write_setup(stream.peer, stream.remote_offset + exchange_.parity_shift_to(stream.peer, 0),
-                          source);
+    exchange_.write_setup(stream.peer, exchange_.remote_slots_of(stream, 0), source);
   }
   exchange_.wait_for_setup_writes();
 }
@@ -34,7 +32,7 @@ void Outbox::publish_powers() {
 /// when the chunk is too large, or while the link still needs the memory for the last chunk.
 std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t bytes) const noexcept {
   const auto memory = exchange_.near_memory(lane);
-  const Near& near = near_[static_cast<std::size_t>(lane)];
+  const Near& near = near_[lane];
   if (at % 64 + bytes > memory.size()) return {};
   if (near.peer >= 0 && exchange_.link().completed(lane, near.peer) < near.sent) return {};
   return memory.subspan(at % 64, bytes);
@@ -61,7 +59,7 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
   slots.first_bit = first_bit;
   const auto end = exchange_.place_of(stream, chunk.chunk.end_slot);
   const std::size_t bytes = end.byte + (end.bit == 0 ? 0 : 1) - at;
-  const std::size_t remote = stream.remote_offset + exchange_.parity_shift_to(peer, iteration) + at;
+  const std::size_t remote = exchange_.remote_slots_of(stream, iteration) + at;
   auto& link = exchange_.link();
   if (slots.data = link.remote_ptr(peer, remote); slots.data != nullptr) {
     fill(slots);
@@ -79,11 +77,10 @@ bool Outbox::send(const OutgoingChunk& chunk, std::uint64_t iteration, const Fil
     fill(slots);
     if (!exchange_.write(lane, peer, remote, source)) return false;
     const std::uint64_t sent = exchange_.writes(lane, peer);
-    if (near) {
-      near_[static_cast<std::size_t>(lane)] = {peer, sent};
-    } else {
+    if (near)
+      near_[lane] = {peer, sent};
+    else
       sent_[lane][number] = sent;
-    }
   }
   const std::uint64_t before = (iteration - 1) * exchange_.chunks_to(peer, chunk.chunk.lane);
   return exchange_.signal(lane, peer, kFirstLaneKind + lane, before + chunk.chunk.ordinal + 1);

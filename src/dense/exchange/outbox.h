@@ -13,12 +13,12 @@ namespace edgewire::exchange {
 
 class Outbox {
  public:
-  /// Makes an outbox. Exchange and loops outlive it. `codec` is used where values are rounded to 16 bits.
+  /// Makes an outbox. Exchange and loops outlive it. `codec` is for values of 16 bits.
   Outbox(Exchange& exchange, SlotLoops& loops, const Codec& codec);
 
-  /// Tells each peer, where values are rounded to 16 bits, the powers of two by which its mirrors are
-  /// multiplied, in the slots of iteration 0, which holds no values. They are there when publish_totals() has
-  /// sent the totals of iteration 0. Throws Error when the job fails.
+  /// Tells each peer, where values have 16 bits, the powers of two by which its mirrors are multiplied, in
+  /// the slots of iteration 0. They are there with the totals of iteration 0. Throws Error when the job
+  /// fails.
   void publish_powers();
   /// Writes the partial sums of a chunk's column into the peer's inbox of this iteration, and signals them.
   /// `accumulators`: one for each slot. Iterations count from 1. Only the chunk's lane may call it, with the
@@ -38,9 +38,8 @@ class Outbox {
   Exchange& exchange_;
   SlotLoops& loops_;
   Codec codec_;
-  /// Residuals, [stream][slot], where values are rounded to 16 bits.
-  std::vector<std::vector<float>> residuals_;
-  std::vector<std::vector<float>> scales_;  ///< scales of mirrors, [stream][slot]; empty: all are 1
+  std::vector<std::vector<float>> residuals_;  ///< residuals, [stream][slot], where values have 16 bits
+  std::vector<std::vector<float>> scales_;     ///< scales of mirrors, [stream][slot]; empty: all are 1
   /// Number of writes to the peer once a chunk was sent, [lane][number in lane_chunks]; its send memory is
   /// free when as many have completed.
   std::vector<std::vector<std::uint64_t>> sent_;

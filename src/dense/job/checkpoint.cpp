@@ -97,18 +97,15 @@ Checkpoint::Checkpoint(Checkpointed of, std::string folder, const std::string& r
   run_ = launch::new_generation(of_.bootstrap);
 }
 
-CheckpointHeader Checkpoint::header(const Magic& magic) const {
-  return {.magic = magic,
-          .run = run_,
-          .rank = static_cast<std::uint32_t>(of_.bootstrap.rank()),
-          .processes = static_cast<std::uint32_t>(of_.bootstrap.size())};
+CheckpointHeader Checkpoint::header(const Magic& magic, std::uint64_t iteration) const {
+  return {magic, run_, iteration, static_cast<std::uint32_t>(of_.bootstrap.rank()),
+          static_cast<std::uint32_t>(of_.bootstrap.size())};
 }
 
 void Checkpoint::start(std::uint64_t iteration, std::span<const std::byte> values,
                        const detail::PackedTotals& totals) {
   refuse_changed_files();
-  auto head = header(kValues);
-  head.iteration = iteration;
+  auto head = header(kValues, iteration);
   head.totals = exchange::totals_as<CheckpointHeader::Totals>(totals);
   file_.fill(head, values);
   last_ = iteration;
@@ -117,14 +114,13 @@ void Checkpoint::start(std::uint64_t iteration, std::span<const std::byte> value
   writing_ = std::async(std::launch::async, [this] { write(); });
 }
 
-/// Writes in a thread of its own. No other thread touches file_ and iterations_ until kept() has seen its
-/// end.
+/// Runs in a thread of its own. No other one touches file_ and iterations_ until written() has seen its end.
 void Checkpoint::write() {
   of_.pool.unpin_this_thread();
   const auto rank = static_cast<std::uint32_t>(of_.bootstrap.rank());
   if (iterations_.size() == 1) {
     CheckpointFile ids(kIdWords * of_.ids.size());
-    ids.fill(header(kIds), std::as_bytes(of_.ids));
+    ids.fill(header(kIds, 0), std::as_bytes(of_.ids));
     ids.write(ids_path(folder_, run_, rank), "");
   }
   // Rank 0 has named the one before the last, or is about to: the manifest names that one or a later one.

@@ -1,9 +1,9 @@
 // Writes the values of a run to files, so that another run can continue from them. Each process writes
-// `values.ITERATION.RANK`, and once `ids.RUN.RANK` with the ids of its vertices. When the files of all
-// processes are complete, rank 0 writes `manifest`, which names the checkpoint. Files are written from a copy
-// while the iterations go on. The last three checkpoints stay in the folder, so the manifest always names
-// files that exist; the next checkpoint reuses the files of the one before them. Each file has a checksum,
-// because a crash of the machine may leave it incomplete.
+// `values.ITERATION.RANK`, and once `ids.RUN.RANK` with the ids of its vertices, from a copy while the
+// iterations go on. When the files of all processes are complete, rank 0 writes `manifest`, which names the
+// checkpoint. The last three checkpoints stay in the folder, so the manifest always names files that exist;
+// the next one reuses the files of the one before them. Each file has a checksum, because a crash of the
+// machine may leave it incomplete.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,12 @@
 
 namespace edgewire::job {
 
-/// The run that a checkpoint belongs to, and this process's part of it. All that it refers to outlives what
-/// was made from it.
+/// The run that a checkpoint belongs to, and this process's part of it. What it refers to outlives its users.
 struct Checkpointed {
   launch::Bootstrap& bootstrap;
   const topology::WorkerPool& pool;  ///< pool to whose cores the writing thread is not bound
   const Graph& graph;
-  /// The vertices whose values this process has, by index. Together the processes have all vertices, each
-  /// once.
+  /// The vertices whose values this process has, by index. The processes have each vertex once.
   std::span<const VertexId> ids;
   std::size_t value_bytes;  ///< bytes of a value: 4 or 8
   std::string state;        ///< text in one line: all that values depend on, beside the graph
@@ -53,8 +51,8 @@ struct ResumedState {
   }
 };
 
-/// A writer of the checkpoints of one run, in the background. All members throw Error. Either start(), kept()
-/// and commit() are called by a loop that learns by itself what other processes have kept, or step().
+/// A writer of the checkpoints of one run, in the background. All members throw Error. A loop that learns by
+/// itself what other processes have written calls start(), written() and commit(), another one step().
 class Checkpoint {
  public:
   /// Makes the folder. Collective. Throws Error when it holds a checkpoint and `resumed` is another folder.
@@ -63,20 +61,19 @@ class Checkpoint {
   /// Starts to write this process's values, by index, of which it takes a copy. Call it after written(true).
   void start(std::uint64_t iteration, std::span<const std::byte> values,
              const detail::PackedTotals& totals = {});
-  /// Returns the number of whole ones in this process. With `wait` it returns when the last one that was
-  /// started is whole. Throws the error of writing it.
+  /// Returns the number of whole ones in this process. With `wait`, it first waits for the last one that was
+  /// started. Throws the error of writing it.
   std::uint64_t written(bool wait);
-  /// Makes the last one that was started the checkpoint. Rank 0 calls it when all processes have kept that
-  /// one.
+  /// Makes the last one that was started the checkpoint: at rank 0, when all processes have written it.
   void commit();
-  /// Commits the last that was started, if all processes have kept it by now. It also starts the next one
-  /// where `iteration` is a multiple of `every`. Collective, after each iteration.
+  /// Commits the last one, if all processes have written it by now, and starts the next one where `iteration`
+  /// is a multiple of `every`. Collective, after each iteration.
   void step(std::uint64_t iteration, std::uint64_t every, std::span<const std::byte> values);
   /// Waits for the one that was started, and commits it. Collective, after the last iteration.
   void finish();
 
  private:
-  CheckpointHeader header(const Magic& magic) const;
+  CheckpointHeader header(const Magic& magic, std::uint64_t iteration) const;
   void write();
 
   Checkpointed of_;

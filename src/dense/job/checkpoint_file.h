@@ -18,9 +18,8 @@ using Magic = std::array<char, 8>;
 inline constexpr Magic kValues{'E', 'W', 'S', 'T', 'A', 'T', 'E', '4'};
 inline constexpr Magic kIds{'E', 'W', 'O', 'W', 'N', 'E', 'R', '4'};
 
-/// The header of a file. Then come `count` words of 4 bytes: ids of one word, or two where they have 64 bits,
-/// or values of one or two, in the order of the process that wrote them; and zeros up to a multiple of 4096
-/// bytes.
+/// The header of a file. Then come `count` words of 4 bytes: ids or values of one word or two, in the order
+/// of the process that wrote them; and zeros up to a multiple of 4096 bytes.
 struct CheckpointHeader {
   Magic magic{};
   std::uint64_t run = 0;
@@ -34,18 +33,16 @@ struct CheckpointHeader {
 };
 static_assert(sizeof(CheckpointHeader) == 64);
 
-/// The content of a file in memory. It is allocated once and filled for each checkpoint, because new pages
-/// cost more than copying into old ones. For the same reason it is written past the page cache where the file
-/// system allows that.
+/// The content of a file in memory. It is allocated once and filled for each checkpoint, and written past the
+/// page cache where the file system allows that: new pages cost more than copying into old ones.
 class CheckpointFile {
  public:
   /// Makes room for `items`. Throws Error.
   explicit CheckpointFile(std::uint64_t items);
   /// Copies `items`, no more than there is room for, and sets the header's count and checksum.
   void fill(CheckpointHeader header, std::span<const std::byte> items);
-  /// Writes it to `path`: over the file there, or, when `old` is not empty, into the file of that path, which
-  /// takes the name first; its pages and blocks are used again. After a failure there is no file. Throws
-  /// Error.
+  /// Writes it to `path`: over the file there, or into the file of the path `old`, unless that is empty,
+  /// which takes the name first; its blocks are used again. After a failure there is no file. Throws Error.
   void write(const std::string& path, const std::string& old) const;
 
  private:
@@ -58,8 +55,7 @@ struct CheckpointPart {
   CheckpointHeader header;
   std::vector<std::uint32_t> items;
 };
-/// Reads a file. Throws Error that names it and the fault: missing, of another kind, more than `most` items,
-/// or torn.
+/// Reads a file. Throws Error that names it and the fault: missing, of another kind, too many items, or torn.
 CheckpointPart read_checkpoint_file(const std::string& path, const Magic& magic, std::uint64_t most);
 
 }  // namespace edgewire::job

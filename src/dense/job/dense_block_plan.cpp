@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "base/seconds.h"
-#include "dense/job/choices.h"
 #include "dense/job/dense_plan.h"
-#include "dense/plan/block_share.h"
 #include "launch/packing.h"
 
 namespace edgewire::job {
@@ -152,14 +150,13 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), &edges_of);
-  auto columns = spread_columns(std::move(bounds), owned.count(), edges_of, task.process.pool().placement(),
-                                task.machine);
-  const plan::BlockColumns edges(std::move(plan), columns.bounds, for_each);
+  auto columns = spread_columns(task, std::move(bounds), owned.count(), edges_of);
+  plan.to_addresses(columns.bounds, for_each);
   EdgeTiles tiles;
   tiles.mirrored.resize(task.processes());
   for (std::size_t owner = 0; owner < tiles.mirrored.size(); ++owner) {
     const bool own = owner == static_cast<std::size_t>(rank);
-    const auto sources = edges.of(owner);
+    const plan::BlockPlan::Rows sources(plan, owner);
     if (!own && sources.sources() == 0) continue;
     (own ? tiles.own : tiles.mirrored[owner]) =
         tiles::build_tiles(task.process.pool(), sources, columns.bounds, columns.memory_nodes, sizes);

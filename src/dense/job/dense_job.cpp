@@ -2,10 +2,6 @@
 
 #include <malloc.h>
 
-#include <optional>
-
-#include "base/error.h"
-#include "base/seconds.h"
 #include "topology/placement.h"
 
 namespace edgewire {
@@ -13,6 +9,9 @@ namespace edgewire {
 using namespace job;
 
 namespace {
+
+/// The number of pages of all arrays together that are counted. On one node, they are hardly elsewhere.
+constexpr std::size_t kPagesCounted = 4096, kPagesCountedOnOneNode = 256;
 
 const Graph& checked(const Graph& graph, const DenseOptions& options) {
   check(options, graph);
@@ -62,17 +61,8 @@ disk::ReadFigures DenseJob::measure_disks() {
   return figures;
 }
 
-namespace {
-
-/// The number of pages of all arrays together that are counted. Where there is one node, they are hardly
-/// elsewhere.
-constexpr std::size_t kPagesCounted = 4096, kPagesCountedOnOneNode = 256;
-
-}  // namespace
-
-/// Moves the inbox to its nodes. The order of values is known only after the region was used to agree on it:
-/// its pages are there. Where the process has one node, they are right. Memory that a card has registered
-/// stays spread over the nodes.
+/// Moves the inbox to its nodes: its pages were there before the order of values was known. Where the process
+/// has one node, they are right. Memory that a card has registered stays spread over the nodes.
 void DenseJob::place_inbox() {
   const bool registered =
       process_.link().name().ends_with("verbs") || process_.link().name().ends_with("dpdk");

@@ -1,11 +1,9 @@
-// The dense/job folder assembles a job with a dense kernel from the rooms below it. It chooses by
-// measurement, and has the plan cache, checkpoints and the gathered result. This file has one process's part
-// of such a job, and its iterations.
+// The dense/job folder assembles a job with a dense kernel from the rooms below it: it chooses by
+// measurement, and has the plan cache and checkpoints. This file has one process's part of such a job.
 #pragma once
 
 #include <array>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "dense/engine/iteration.h"
@@ -46,15 +44,13 @@ class DenseJob {
   bool weighted() const noexcept { return weighted_; }  ///< returns whether edges have weights
   const partition::Ownership& ownership() const noexcept { return plan_.ownership; }
   const plan::OwnedVertices& owned() const noexcept { return plan_.owned; }
-  /// Returns the rows of these vertices, see ConnectedPlan. Throws UsageError where their weights are not
-  /// there any more.
+  /// Returns the rows of these vertices, see ConnectedPlan. Throws UsageError where their weights are gone.
   const partition::OwnedRows& rows() const;
   /// Gives back the memory of rows, but for degrees, once the values at the start are known.
   void release_rows();
   const tiles::Tiles& tiles() const noexcept { return plan_.tiles.own; }
   const tiles::TileOrder& tile_order() const noexcept { return plan_.tile_order; }
-  /// Returns the bytes that one sweep over tiles() reads, and writes into bins, beside messages and
-  /// accumulators.
+  /// Returns the bytes that one sweep over tiles() reads and writes, beside messages and accumulators.
   std::uint64_t sweep_bytes() const {
     return plan_.tile_order.bytes(plan_.tiles.own, plan::message_bytes(plan_.exchange.encoding()));
   }
@@ -67,11 +63,10 @@ class DenseJob {
   const process::LocalProcess& process() const noexcept { return process_; }
   topology::WorkerPool& pool() noexcept { return process_.pool(); }
 
-  /// Lets an observer see the next iterations, such as that of a profile; null: there is none. It outlives
-  /// them.
+  /// Lets an observer see the next iterations, which it outlives; null: there is none.
   void show(topology::Observer* observer) noexcept { observer_ = observer; }
-  /// Lets the next iterations write a checkpoint after every `every` of them, of a program whose values are
-  /// doubles; null: none. It outlives them.
+  /// Lets the next iterations, which it outlives, write a checkpoint after every `every` of them, of a
+  /// program whose values are doubles; null: none.
   void keep(job::Checkpoint* checkpoint, int every);
 
   /// Places the loops' arrays near their users: values on the node of their column, messages, which all
@@ -80,9 +75,8 @@ class DenseJob {
   /// Returns the nodes of this process's pages, after run_loops().
   const job::MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
-  /// Returns the figures of reads, after run_loops() and where edges are on disks. It also measures how much
-  /// all processes read at the same time from the same files when they do nothing else. Times are left to the
-  /// caller. Collective.
+  /// Returns the figures of reads, after run_loops() and where edges are on disks, but for times. It measures
+  /// how much all processes read at the same time when they do nothing else. Collective.
   disk::ReadFigures measure_disks();
   /// Returns null where edges are in memory.
   const job::DiskTiles* disk_tiles() const noexcept { return plan_.tiles.disks.get(); }
@@ -95,8 +89,7 @@ class DenseJob {
   double seconds_load() const noexcept { return plan_.seconds_load; }
   double seconds_plan() const noexcept { return plan_.seconds_plan; }
 
-  /// Returns how many messages this process sent before run_loops(): for handshakes, collective calls, and
-  /// lists of the plan.
+  /// Returns how many messages this process sent before run_loops(): handshakes, collective calls and lists.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
  private:

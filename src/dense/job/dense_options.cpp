@@ -14,12 +14,11 @@ namespace {
 void check_ownership(const DenseOptions& options) {
   partition::check_ownership_name(options.ownership);
   if (!partition::owns_edges(options.ownership)) return;
-  if (!options.choose_strategy && !plan::goes_with(options.strategy, options.ownership)) {
+  if (!options.choose_strategy && !plan::goes_with(options.strategy, options.ownership))
     throw UsageError(
         fmt::format("{}: with {} processes own edges and send mirrors and partial sums, which is {}",
                     opt::strategy(plan::to_name(options.strategy)), opt::ownership(options.ownership),
                     opt::strategy(plan::strategies_for(options.ownership))));
-  }
   if (!options.devices.empty())
     throw UsageError(fmt::format("{} needs {}; with edges on disk take hash or ranges",
                                  opt::ownership(options.ownership), opt::edges("memory")));

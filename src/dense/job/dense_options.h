@@ -10,7 +10,6 @@
 #include "dense/plan/volume.h"
 #include "edgewire/graph.h"
 #include "edgewire/progress.h"
-#include "partition/row_loader.h"
 #include "process/local_process.h"
 
 namespace edgewire::job {
@@ -20,12 +19,9 @@ struct DenseOptions {
   plan::Strategy strategy = plan::Strategy::slots;
   /// Whether to take `cover` instead of `slots` when the wire would otherwise be the limit.
   bool choose_strategy = false;
-  /// Edges per second and worker for choices, instead of a measurement; 0: measure.
-  double assumed_compute_rate = 0;
-  /// Bytes per second of the link for choices, instead of a measurement; 0: measure.
-  double assumed_link_rate = 0;
-  /// The encoding of messages. f64: they are doubles, otherwise floats. Those of 16 bits need strategy slots
-  /// or cover.
+  double assumed_compute_rate = 0;  ///< edges per second and worker, for choices; 0: measure
+  double assumed_link_rate = 0;     ///< bytes per second of the link, for choices; 0: measure
+  /// The encoding of messages: doubles with f64, else floats. 16 bits need strategy slots or cover.
   plan::Encoding encoding = plan::Encoding::f32;
   /// Whether edges have their weights, for programs that use them; the graph must have weights.
   bool weighted = false;
@@ -37,11 +33,10 @@ struct DenseOptions {
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< whether to measure which layout is faster
   OrderOptions order;          ///< order of tiles; strips, where edges are on disks
-  /// Folder for the plan cache; empty: no cache. The cache stores the results of loading and planning, and
-  /// all that was chosen or measured, for the next run with the same graph and options.
+  /// The folder of the plan cache (dense/job/plan_cache.h); empty: no cache.
   std::string plan_cache;
-  /// The folders that each hold a file of edges on disks. If there are none, edges are in memory. Edges on
-  /// disks need a plan cache, and do not go with strategy `cover`.
+  /// The folders that each hold a file of edges on disks; none: edges are in memory. Edges on disks need a
+  /// plan cache, and do not go with strategy `cover`.
   std::vector<std::string> devices;
   /// The memory of a process with edges on disks, see disk::MemoryBudget; 0: ample. Where it does not hold
   /// the graph, `choose_layout` takes the given order, so that rows are read one after the other.

@@ -1,19 +1,18 @@
 #include "dense/job/dense_plan.h"
-#include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <optional>
 
 #include "base/seconds.h"
-#include "dense/job/choices.h"
 #include "dense/job/plan_cache.h"
-#include "dense/plan/block_plan.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "options/kernels.h"
+#include "topology/placement.h"
 
 namespace edgewire::job {
 
@@ -49,7 +48,7 @@ void agree(const PlanTask& task) {
 plan::Traffic count_traffic(launch::Bootstrap& bootstrap, const exchange::Exchange& exchange) {
   plan::Traffic traffic(bootstrap.size());
   std::vector<std::uint64_t> to(static_cast<std::size_t>(bootstrap.size()));
-  for (const auto& stream : exchange.outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
+  for (const auto& stream : exchange.outgoing()) to[stream.peer] += stream.slots;
   const auto rows = launch::allgather(bootstrap, to);
   for (std::size_t p = 0; p < rows.size(); ++p)
     for (std::size_t q = 0; q < to.size(); ++q) traffic.at(p, q) = rows[p][q];
@@ -90,6 +89,42 @@ std::uint64_t PlanTask::column_edges(std::uint64_t edges) const noexcept {
 std::string PlanTask::cache_name(std::string_view kind) const {
   return fmt::format("{}.{}-{}-of-{}", std::filesystem::path(graph.path()).filename().string(), kind,
                      bootstrap.rank(), bootstrap.size());
+}
+
+std::size_t local_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(bounds, owned) - bounds.begin()) - 1;
+}
+
+Columns spread_columns(const PlanTask& task, std::vector<std::uint32_t> bounds, std::uint32_t owned,
+                       std::span<const std::uint64_t> edges) {
+  Columns columns;
+  columns.bounds = std::move(bounds);
+  const auto os_index = [&](int node) { return task.machine.nodes[node].os_index; };
+  const auto& workers = task.process.pool().placement().workers;
+  const std::size_t local = local_columns(columns.bounds, owned);
+  const auto cost = [&](std::size_t c) { return edges[c] + (columns.bounds[c + 1] - columns.bounds[c]); };
+  std::uint64_t all = 0, before = 0;
+  for (std::size_t c = 0; c < local; ++c) all += cost(c);
+  for (std::size_t c = 0; c < local; ++c) {
+    const std::uint64_t middle = before + cost(c) / 2;
+    const auto worker = static_cast<std::size_t>(middle * workers.size() / std::max<std::uint64_t>(all, 1));
+    columns.nodes.push_back(workers[std::min(worker, workers.size() - 1)].node);
+    before += cost(c);
+  }
+  for (const auto& worker : workers) columns.worker_nodes.push_back(os_index(worker.node));
+  columns.all_nodes = topology::nodes_of(task.process.pool().placement(), task.machine);
+  for (std::size_t c = 0; c + 1 < columns.bounds.size(); ++c)
+    columns.memory_nodes.push_back(c < local ? os_index(columns.nodes[c])
+                                             : columns.worker_nodes[c % workers.size()]);
+  for (std::size_t c = 0; c < local; ++c) {
+    if (c > 0 && columns.memory_nodes[c] == columns.stretch_nodes.back()) {
+      columns.stretch_ends.back() = columns.bounds[c + 1];
+    } else {
+      columns.stretch_ends.push_back(columns.bounds[c + 1]);
+      columns.stretch_nodes.push_back(columns.memory_nodes[c]);
+    }
+  }
+  return columns;
 }
 
 ForEach PlanTask::on_workers(const char* step) const {

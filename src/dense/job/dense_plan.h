@@ -1,6 +1,5 @@
 // This file has what a process of a dense job needs before it can iterate: the ownership of vertices, the
-// exchange plan, and tiles. Free functions make it, from the graph or from the plan cache, each of them a
-// part that is complete.
+// exchange plan, and tiles. Free functions make it, from the graph or from the plan cache.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +26,10 @@
 #include "partition/row_shares.h"
 #include "process/local_process.h"
 #include "topology/machine.h"
-#include "topology/placement.h"
 
 namespace edgewire::job {
 
-/// Returns the number of local columns: those of the `owned` vertices, which come before the partial sums for
-/// peers.
+/// Returns the number of local columns: those of the `owned` vertices, which come first.
 std::size_t local_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned);
 
 struct Columns {
@@ -49,15 +46,7 @@ struct Columns {
   std::size_t local() const noexcept { return nodes.size(); }
 };
 
-/// Cuts the local columns into a stretch for each node, with a share of the edges as large as that of its
-/// workers among all workers: vertices that a node's workers write then share pages with no others, but at
-/// the stretch's ends. Columns of sums for peers go to the nodes of the workers in turn. `edges`: [column].
-Columns spread_columns(std::vector<std::uint32_t> bounds, std::uint32_t owned,
-                       std::span<const std::uint64_t> edges, const topology::Placement& placement,
-                       const topology::Machine& machine);
-
-/// The choices, which are the same in all processes, and their reasons. A reason is empty where the choice
-/// was given.
+/// The choices, which are the same in all processes, and their reasons, empty where the choice was given.
 struct Choices {
   std::string ownership;        ///< ownership as partition::Ownership::create() takes it
   std::string ownership_table;  ///< reasons in lines, at rank 0
@@ -106,7 +95,7 @@ struct ConnectedPlan {
 };
 
 /// The origin of a plan. none: no cache was wanted, or it cannot be written. written: the next run will use
-/// it. used: the plan came from the cache, and the graph's targets were not read.
+/// it. used: it came from the cache, and the graph's targets were not read.
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
 
@@ -146,21 +135,60 @@ struct PlanTask {
   ForEach on_workers(const char* step) const;
 };
 
-class Rates;  // dense/job/choices.h
+/// Cuts the local columns into a stretch for each node, with a share of the edges as large as that of its
+/// workers among all workers: vertices that a node's workers write then share pages with no others, but at
+/// the stretch's ends. Columns of sums for peers go to the nodes of the workers in turn. `edges`: [column].
+Columns spread_columns(const PlanTask& task, std::vector<std::uint32_t> bounds, std::uint32_t owned,
+                       std::span<const std::uint64_t> edges);
+
+/// The rates of links and cores: those of the options, or measured at the first call. Collective.
+class Rates {
+ public:
+  explicit Rates(const PlanTask& task)
+      : task_(task), link_(task.options.assumed_link_rate), compute_(task.options.assumed_compute_rate) {}
+  /// Returns how many bytes per second the link of a process carries.
+  double link();
+  /// Returns the edges per second and worker.
+  double compute();
+  /// Returns the edges per second of a process.
+  double compute_all() { return compute() * task_.workers(); }
+
+  /// Returns whether the most loaded process needs longer for sending `values` than for computing `edges`,
+  /// both of this process. Then `cover` is the better strategy, else `slots`; it sets both in `choices`.
+  /// Collective.
+  bool wire_limits(std::uint64_t values, std::uint64_t edges, Choices& choices);
+
+ private:
+  const PlanTask& task_;
+  double link_, compute_;
+};
 
 // All are collective, and throw Error.
-/// Takes the plan from the plan cache where it can be used, else makes it from the graph; the cache then
-/// keeps it.
+/// Takes the plan from the plan cache, or makes it from the graph; the cache then keeps it.
 DensePlan make_dense_plan(const PlanTask& task);
 /// Plans for processes that own vertices. `choices` have the ownership.
 ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices);
-/// Plans for processes that hold blocks of edges, with ownership `hilbert` or `grid`. `choices` have the
-/// ownership.
+/// Plans for processes that hold blocks of edges. `choices` have the ownership, `hilbert` or `grid`.
 ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices);
 /// Returns the vertices of this process, in the layout that is set in `choices`.
 plan::OwnedVertices order_vertices(const PlanTask& task, const partition::OwnedRows& rows,
                                    const partition::Ownership& ownership, Choices& choices,
                                    const ForEach& for_each);
+/// Chooses degree order, unless the given order is faster by a twentieth over all processes. Each process
+/// whose given order keeps neighbours together (its edges meet in fewer tiles than by chance) builds and
+/// sweeps the tiles of an eighth of the edges between its own vertices in both orders, in four runs of
+/// neighbouring sources, so that they are as dense as all tiles. Returns the vertices in the layout that it
+/// sets in `choices`, with the reason.
+plan::OwnedVertices choose_layout(const PlanTask& task, const partition::OwnedRows& rows,
+                                  const partition::Ownership& ownership, Choices& choices,
+                                  const ForEach& for_each);
+/// Returns choices with the ownership that the options name; of "auto" and "auto,FILE" with the best one, and
+/// a line for each candidate: hash, ranges, FILE, and also grid and hilbert, where the strategy is slots,
+/// cover or chosen, edges are in memory, and there is memory to count them. Rank 0 counts the values
+/// (strategy `slots`) and edges of each process exactly, on all cores that the maker of the pool could use.
+/// The best one has the shortest time of sending or computing, whichever is longer, of its most loaded
+/// process. Blocks of edges must be better by 5 %, since their iterations have two steps.
+Choices choose_ownership(const PlanTask& task, Rates& rates);
 /// Calls work(first, last) for pieces of these rows of the graph.
 void for_each_rows(const PlanTask& task, const graph::RowRange& rows, const ForEach& for_each,
                    const std::function<void(std::uint64_t first, std::uint64_t last)>& work);
@@ -170,23 +198,20 @@ void release_rows(const PlanTask& task, partition::OwnedRows& rows, const partit
 
 /// Throws Error, with edges on disks, where the memory of a process does not suffice for its vertices.
 void check_memory(const PlanTask& task);
-/// Returns, with edges on disks, whether the memory of processes holds the rows of the graph, so that they
-/// can be read in any order.
+/// Returns, with edges on disks, whether memory holds the rows of the graph, so that any order is as fast.
 bool memory_holds_rows(const PlanTask& task);
 /// Returns the name of the files of edges on disks, without the number of the disk:
-/// GRAPH.edges-DIGITS-RANK-of-PROCESSES. The digits are those of subject_of_plan(), so that runs with other
-/// options do not overwrite each other's files.
+/// GRAPH.edges-DIGITS-RANK-of-PROCESSES. The digits are those of subject_of_plan().
 std::string edges_name(const PlanTask& task);
-/// Writes the tiles of the edges to disks. First removes the files of other plans, all but the latest ones.
-EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns);
+/// Writes tiles to disks. First removes the files of other plans, all but the latest ones.
+EdgeTiles build_on_disks(const PlanTask& task, const plan::EdgeReader& edges, const Columns& columns);
 /// Opens tiles that are on disks.
 EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments, std::span<const std::uint32_t> bounds);
-/// Chooses the order of tiles. A block, which a worker takes at a time, is a group of columns with all their
-/// strips: its accumulators are one worker's, and no sums have to be merged. Another order than `strips` is
-/// chosen if it is faster by 8 % over all processes: each sweeps a sample of its columns in all orders. Bins
-/// are for edges without weights, and no candidate where thin cells have few edges, or memory is short. Where
-/// all sources fit into the second cache, strips are taken and nothing is measured. Collective where there is
-/// something to choose. Sets the order in the plan, and in its choices with the reason.
+/// Chooses the order of tiles: another one than `strips` if it is faster by 8 % over all processes, each of
+/// which sweeps a sample of its columns in all orders. Bins are for edges without weights, and no candidate
+/// where thin cells have few edges, or memory is short. Where all sources fit into the second cache, nothing
+/// is measured. Collective where there is something to choose. Sets the order in the plan, and in its choices
+/// with the reason.
 void order_tiles(const PlanTask& task, DensePlan& plan);
 /// Plans the reads of each worker, when the sends of each are known.
 void plan_reads(const PlanTask& task, DensePlan& plan);

@@ -41,12 +41,6 @@ const Graph& graph_of(const DenseJob& job) noexcept { return job.graph(); }
 
 bool is_weighted(const DenseJob& job) noexcept { return job.weighted(); }
 
-}  // namespace detail
-
-std::span<const VertexId> owned_vertices(const DenseJob& job) noexcept { return job.owned().ids(); }
-
-namespace detail {
-
 void place_arrays(const DenseJob& job, const engine::Loops& loops) { job.place(loops); }
 
 void JobWorkers::for_each(std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
@@ -57,42 +51,6 @@ graph::Row row_of(const DenseJob& job, OwnedIndex index) { return job.rows()[job
 
 void release_rows(DenseJob& job) { job.release_rows(); }
 
-namespace {
-
-/// Returns the options of the iterations behind the first `done`, without those of the job. `options`
-/// outlives the result.
-engine::IterationOptions options_after(int done, const IterateOptions& options,
-                                       const detail::PackedTotals& start, Checkpoint* checkpoint, int every,
-                                       std::span<const double> values) {
-  engine::IterationOptions inner;
-  inner.iterations = options.iterations - done;
-  inner.has_goal = options.has_goal;
-  inner.start = start;
-  if (options.progress) inner.progress = [&options, done](int more) { options.progress(done + more); };
-  if (checkpoint != nullptr) {
-    inner.checkpoint_due = [=](int more) { return (done + more) % every == 0; };
-    inner.start_checkpoint = [=](int more, const detail::PackedTotals& mine) {
-      checkpoint->start(static_cast<std::uint64_t>(done) + static_cast<std::uint64_t>(more),
-                        std::as_bytes(values), mine);
-    };
-    inner.checkpoints_written = [=](bool wait) { return checkpoint->written(wait); };
-    inner.commit_checkpoint = [=] { checkpoint->commit(); };
-  }
-  return inner;
-}
-
-}  // namespace
-
-}  // namespace detail
-
-void DenseJob::keep(Checkpoint* checkpoint, int every) {
-  check_range(opt::every, every, 1, std::numeric_limits<int>::max());
-  checkpoint_ = checkpoint;
-  every_ = every;
-}
-
-namespace detail {
-
 std::vector<IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, const IterateOptions& options,
                                        int done, const detail::PackedTotals& start,
                                        std::span<const double> values, detail::PackedTotals& last) {
@@ -102,7 +60,19 @@ std::vector<IterationRecord> run_loops(DenseJob& job, engine::Loops& loops, cons
     throw UsageError("a job of several processes runs once: make another job for the next run");
   job.has_run_ = true;
   DensePlan& plan = job.plan_;
-  auto inner = options_after(done, options, start, job.checkpoint_, job.every_, values);
+  engine::IterationOptions inner;
+  inner.iterations = options.iterations - done;
+  inner.has_goal = options.has_goal;
+  inner.start = start;
+  if (options.progress) inner.progress = [&options, done](int more) { options.progress(done + more); };
+  if (Checkpoint* const checkpoint = job.checkpoint_; checkpoint != nullptr) {
+    inner.checkpoint_due = [=, every = job.every_](int more) { return (done + more) % every == 0; };
+    inner.start_checkpoint = [=](int more, const detail::PackedTotals& mine) {
+      checkpoint->start(static_cast<std::uint64_t>(done + more), std::as_bytes(values), mine);
+    };
+    inner.checkpoints_written = [=](bool wait) { return checkpoint->written(wait); };
+    inner.commit_checkpoint = [=] { checkpoint->commit(); };
+  }
   inner.observer = job.observer_;
   inner.column_nodes = plan.columns.nodes;
   inner.column_workers = plan.column_workers;
@@ -136,5 +106,13 @@ void gather_bytes(const DenseJob& job, std::span<const std::byte> mine, std::siz
 }
 
 }  // namespace detail
+
+std::span<const VertexId> owned_vertices(const DenseJob& job) noexcept { return job.owned().ids(); }
+
+void DenseJob::keep(Checkpoint* checkpoint, int every) {
+  check_range(opt::every, every, 1, std::numeric_limits<int>::max());
+  checkpoint_ = checkpoint;
+  every_ = every;
+}
 
 }  // namespace edgewire

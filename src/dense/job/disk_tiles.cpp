@@ -3,11 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
-#include <new>
 #include <numeric>
-#include <utility>
 
 #include "base/error.h"
 #include "base/rooms.h"
@@ -51,7 +47,7 @@ void DiskTiles::plan_reads(const std::vector<std::vector<std::size_t>>& columns,
 std::span<const std::uint16_t> DiskTiles::part(int worker, std::size_t column, std::size_t number) noexcept {
   if (number == where_.of(column).size() || health_.failed()) return {};
   try {
-    return read(*workers_[static_cast<std::size_t>(worker)], column);
+    return read(*workers_[worker], column);
   } catch (const std::exception& error) {
     health_.fail(-1, line_of(error));
     return {};
@@ -102,9 +98,8 @@ std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
 
 namespace {
 
-// Words of a segment; a larger tile has.
+// Words of a segment; a larger tile has its own segment.
 constexpr std::uint64_t kSegmentWords = (std::uint64_t{1} << 20) / sizeof(std::uint16_t);
-// its own segment
 constexpr std::size_t kPiecesPerWorker = 8;  // pieces of a worker whose codes are in memory at the same time
 }  // namespace
 

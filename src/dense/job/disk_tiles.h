@@ -1,11 +1,10 @@
 // Tiles on disks: `--edges disk`. The words of a column are cut into whole tiles of about 1 MiB together. A
-// segment has the code of such a piece (dense/tiles/tile_code.h). The segments are dealt to a file on each
-// device.
+// segment, which goes to a file on one of the devices, has the code of such a piece
+// (dense/tiles/tile_code.h).
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,8 +40,7 @@ struct TileSegments {
 /// Writes tiles to disks while they are built.
 class DiskTilesWriter final : public tiles::TileSink {
  public:
-  /// Makes the writer. `paths`: those of the files, one on each device. `pool` outlives it. Throws Error with
-  /// the path.
+  /// Makes the writer. `paths`: of a file on each device. `pool` outlives it. Throws Error with the path.
   DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths, std::size_t columns,
                   std::uint64_t generation);
   void take(const tiles::Tiles& tiles) override;
@@ -70,8 +68,8 @@ class DiskTilesWriter final : public tiles::TileSink {
 /// A reader of tiles from disks, for workers that compute columns in an order that is known before.
 class DiskTiles final : public tiles::ColumnReader {
  public:
-  /// Makes the reader. A failed read fails the job through `health`, which outlives this object. Throws Error
-  /// with the path when a segment does not lie within its file.
+  /// Makes the reader. A failed read fails the job through `health`, which outlives it. Throws Error with the
+  /// path when a segment does not lie within its file.
   DiskTiles(disk::SegmentFiles files, TileSegments segments, transport::Health& health);
 
   const TileSegments& where() const noexcept { return where_; }
@@ -81,9 +79,8 @@ class DiskTiles final : public tiles::ColumnReader {
   void plan_reads(const std::vector<std::vector<std::size_t>>& columns, std::uint64_t sources,
                   std::vector<std::uint32_t> widths, std::size_t memory_bytes);
   std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) noexcept override;
-  /// Tells the observer the time that workers wait for disks, as long as the returned object lives. Call it
-  /// after plan_reads(). It may be null. Tiles and observer outlive the object. Reads that are under way when
-  /// it goes are not reported.
+  /// Tells an observer, which may be null, the time that workers wait for disks, as long as this object
+  /// lives. Made after plan_reads(). Tiles and observer outlive it.
   class Watching {
    public:
     Watching(DiskTiles& tiles, topology::Observer* observer) noexcept : tiles_(tiles) {
@@ -104,8 +101,7 @@ class DiskTiles final : public tiles::ColumnReader {
     disk::SegmentReader reader;
     std::size_t segments = 0;  ///< number of segments that an iteration reads
     std::size_t seen = 0;      ///< number of these that were checked; each is before it is first swept
-    /// Tiles of the segment that was read last, and the slack behind them.
-    std::vector<std::uint16_t> words{};
+    std::vector<std::uint16_t> words{};  ///< tiles of the segment that was read last, and slack behind them
   };
   std::span<const std::uint16_t> read(Worker& worker, std::size_t column) const;
   void tell(topology::Observer* observer) noexcept;
@@ -118,8 +114,8 @@ class DiskTiles final : public tiles::ColumnReader {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-/// Returns the columns that each worker computes, in order, by worker. First come those of `sent`, which it
-/// has to send; then its share of the columns before `local`, ascending. Shares have about the same bytes.
+/// Returns the columns that each worker computes, in order, by worker: those of `sent`, which it has to send,
+/// then its share of the columns before `local`, ascending. Shares have about the same bytes.
 std::vector<std::vector<std::size_t>> share_columns(const tiles::Tiles& tiles,
                                                     std::vector<std::vector<std::size_t>> sent,
                                                     std::size_t local, std::vector<int>& column_workers);

@@ -111,7 +111,7 @@ bool memory_holds_rows(const PlanTask& task) {
   return std::ranges::find(all, "no") == all.end();
 }
 
-EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns) {
+EdgeTiles build_on_disks(const PlanTask& task, const plan::EdgeReader& edges, const Columns& columns) {
   for (const auto& folder : task.options.devices) remove_old_files(task, folder);
   remove_old_files(task, task.options.plan_cache);
   auto& pool = task.process.pool();

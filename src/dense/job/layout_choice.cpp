@@ -1,12 +1,11 @@
 #include "base/rooms.h"
-#include "dense/job/choices.h"
+#include "dense/job/dense_plan.h"
 #include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <unordered_map>
@@ -61,10 +60,9 @@ class SampleReader final : public plan::EdgeReader {
     std::vector<std::uint64_t> counts(owned_.count() / partition::kColumnGranule + 1);
     std::vector<std::uint32_t> ends;
     std::uint64_t all = 0;
-    for (std::uint32_t b = 0; b < sampled_.size(); b += 8) {
+    for (std::uint32_t b = 0; b < sampled_.size(); b += 8)
       visit(b * kRowBlock, std::min((b + 1) * kRowBlock, owned_.count()), ends,
             [&](std::uint32_t destination) { ++counts[destination / partition::kColumnGranule], ++all; });
-    }
     const std::uint64_t most = all / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers));
     partition::cut_columns(bounds_, 0, owned_.count(), width, most, counts);
     address_.emplace(bounds_);
@@ -127,8 +125,7 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
   for (int sweep = 0; sweep <= kSweeps; ++sweep) {
     const auto start = Clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
-      tiles::sweep_column<tiles::WeightedSum<>>(tiles, column, x.data(),
-                                                sums[static_cast<std::size_t>(worker)].data());
+      tiles::sweep_column<tiles::WeightedSum<>>(tiles, column, x.data(), sums[worker].data());
     });
     const double seconds = seconds_since(start);
     if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms the caches

@@ -1,11 +1,9 @@
 #include "dense/job/order_choice.h"
-#include "dense/tiles/make_bins.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "base/control_group.h"
-#include "base/rooms.h"
 #include "base/seconds.h"
 #include "dense/job/dense_plan.h"
 #include "edgewire/detail/page_vector.h"
@@ -109,7 +106,7 @@ OrderSeconds sampled_seconds(const DensePlan& plan, const Candidates& candidates
     for (std::size_t order = 0; order < (bins ? 3U : 2U); ++order) {
       pool.for_each(sampled.size(), [&](int worker, std::uint64_t i) {
         const std::size_t group = sampled[i].group;
-        double* const own = sums[static_cast<std::size_t>(worker)].data();
+        double* const own = sums[worker].data();
         const auto by_column = [&](const tiles::TileOrder& of) {
           for (const std::uint32_t column : hilbert.columns(group))
             tiles::sweep_group<Sum>(tiles, of, column, x.data(), own, worker, values.data());
@@ -137,11 +134,9 @@ std::vector<std::vector<std::uint32_t>> group_columns(const PlanTask& task, cons
   const std::size_t columns = plan.tiles.own.columns();
   const auto lanes = static_cast<std::size_t>(exchange.lanes());
   const std::uint64_t workers = lanes * static_cast<std::uint64_t>(task.bootstrap.local_size());
-  const auto& machine = task.machine;
   const std::size_t together = std::clamp<std::size_t>(
       columns / (kGroupsPerWorker * lanes), 1,
-      columns_together({machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
-                       std::uint64_t{plan.owned.count()} * sizeof(float),
+      columns_together(task.machine, workers, std::uint64_t{plan.owned.count()} * sizeof(float),
                        tiles::TileOrder(plan.columns.bounds).most() * sizeof(double)));
   std::vector<std::vector<std::uint32_t>> groups;
   const int last = nodes.empty() ? -1 : std::ranges::max(nodes);
@@ -169,12 +164,13 @@ std::vector<std::vector<std::uint32_t>> group_columns(const PlanTask& task, cons
 
 }  // namespace
 
-std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
-                             std::uint64_t column_bytes) noexcept {
+std::size_t columns_together(const topology::Machine& machine, std::uint64_t workers,
+                             std::uint64_t source_bytes, std::uint64_t column_bytes) noexcept {
   constexpr std::uint64_t kLeast = 2, kMost = 8;
-  const std::uint64_t room =
-      source_bytes <= caches.l3_bytes ? caches.l2_bytes / 2 : std::max(caches.l2_bytes, caches.l3_share) / 2;
-  return std::clamp(room / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
+  const std::uint64_t cache = source_bytes <= machine.l3_bytes
+                                  ? machine.l2_bytes
+                                  : std::max(machine.l2_bytes, machine.l3_bytes / workers);
+  return std::clamp(cache / 2 / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
 }
 
 bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept {

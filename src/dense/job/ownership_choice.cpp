@@ -1,5 +1,5 @@
 #include "base/units.h"
-#include "dense/job/choices.h"
+#include "dense/job/dense_plan.h"
 
 #include <fmt/core.h>
 

@@ -121,8 +121,7 @@ void streams_section(File& file, Incoming& incoming, Outgoing& outgoing) {
   }
 }
 
-/// Returns whether the streams match. `slots`: the numbers that each peer sends here in its streams; empty
-/// when its file cannot be used.
+/// Returns whether the streams match. `slots`: what each peer sends in its streams; empty without its file.
 bool matches(const std::vector<exchange::IncomingStream>& incoming, const std::vector<std::string>& slots) {
   const std::size_t lists = incoming.size() / slots.size();
   for (std::size_t p = 0; p < slots.size(); ++p) {
@@ -249,8 +248,8 @@ std::optional<CachedPlan> PlanCache::read_all() {
 }
 
 /// Tiles stay mapped: iterations are as fast as from huge pages, since tiles are read front to back (Zen 4,
-/// 20 iterations of 67 M edges: within 1 %), and nothing is copied. Only where there are several nodes they
-/// are copied, because nobody can say on which one a file's pages lie.
+/// 20 iterations of 67 M edges: within 1 %). Only where there are several nodes they are copied, because
+/// nobody can say on which one a file's pages lie.
 std::optional<ConnectedPlan> PlanCache::take() {
   auto start = Clock::now();
   if (task_.options.ownership != "hash")  // hash needs no ranges
@@ -277,8 +276,7 @@ std::optional<ConnectedPlan> PlanCache::take() {
   EdgeTiles& tiles = cached->tiles;
   std::vector<std::uint64_t> edges;
   for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.work(c).edges);
-  auto columns = spread_columns(std::move(cached->bounds), cached->owned.count(), edges, pool.placement(),
-                                task_.machine);
+  auto columns = spread_columns(task_, std::move(cached->bounds), cached->owned.count(), edges);
   if (task_.machine.nodes.size() > 1 && !tiles.disks) {
     tiles::move_to_nodes(tiles.own, pool, columns.memory_nodes);
     for (auto& one : tiles.mirrored) tiles::move_to_nodes(one, pool, columns.memory_nodes);

@@ -23,14 +23,12 @@ struct CachedPlan {
   std::vector<exchange::OutgoingStream> outgoing;
 };
 
-/// Describes the graph, in the direction in which it is followed, and the options that a plan depends on, a
-/// line each.
+/// Describes the graph, in its direction, and the options that a plan depends on, a line each.
 std::string subject_of_plan(const PlanTask& task);
 
 /// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES, or edges_name() where edges are on disks. It
 /// is used when it was written by this user for the same graph, options and program, its checksums are right,
-/// and all its indexes are in range. Tiles stay mapped from it; as with the graph, no program may cut the
-/// file short meanwhile (it is replaced by renaming).
+/// and all its indexes are in range. Tiles stay mapped from it; no program may cut it short meanwhile.
 class PlanCache {
  public:
   /// Makes the cache. `task` outlives it. Throws Error when a partition file cannot be read.
@@ -54,8 +52,7 @@ class PlanCache {
   CacheUse use_;
 };
 
-/// Returns the number of columns that may have edges of mirrors: where vertices have owners, only the local
-/// ones.
+/// Returns the number of columns that may have edges of mirrors: the local ones where vertices have owners.
 std::size_t mirrored_columns(const Choices& choices, std::span<const std::uint32_t> bounds,
                              std::uint32_t owned);
 

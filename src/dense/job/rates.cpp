@@ -1,11 +1,10 @@
 #include "base/rooms.h"
 #include "base/units.h"
-#include "dense/job/choices.h"
+#include "dense/job/dense_plan.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "base/random.h"
@@ -63,7 +62,7 @@ double measure_compute_rate(topology::WorkerPool& pool) {
       const double taken = seconds_since(start);
       best = sweep == 0 ? taken : std::min(best, taken);
     }
-    seconds[static_cast<std::size_t>(worker)] = best;
+    seconds[worker] = best;
   });
   return static_cast<double>(tiles.edges()) / *std::max_element(seconds.begin(), seconds.end());
 }

@@ -1,8 +1,6 @@
 // The plan of processes that own vertices.
-#include <algorithm>
 
 #include "base/seconds.h"
-#include "dense/job/choices.h"
 #include "dense/job/dense_plan.h"
 #include "dense/plan/count.h"
 #include "dense/tiles/build_tiles.h"
@@ -48,17 +46,17 @@ std::vector<std::uint64_t> balance(launch::Bootstrap& bootstrap, const plan::Pai
 
 /// Drafts a plan with the strategy that is set in `choices`. Where the wire would be the limit, `cover` takes
 /// the place of `slots`.
-plan::PlanDraft draft_plan(const PlanTask& task, const partition::OwnedRows& rows,
-                           const partition::Ownership& ownership, plan::OwnedVertices owned, Rates& rates,
-                           Choices& choices, const ForEach& for_each) {
+plan::ExchangePlan draft_plan(const PlanTask& task, const partition::OwnedRows& rows,
+                              const partition::Ownership& ownership, plan::OwnedVertices owned, Rates& rates,
+                              Choices& choices, const ForEach& for_each) {
   const DenseOptions& options = task.options;
   const auto with = [&](plan::Strategy strategy, plan::OwnedVertices vertices) {
     choices.strategy = strategy;
-    return plan::PlanDraft(rows, ownership, task.bootstrap.rank(), std::move(vertices), strategy,
-                           task.workers(), for_each, options.weighted,
-                           [&](const plan::PairCovers& covers, std::uint64_t edges) {
-                             return balance(task.bootstrap, covers, edges);
-                           });
+    return plan::ExchangePlan(rows, ownership, task.bootstrap.rank(), std::move(vertices), strategy,
+                              task.workers(), for_each, options.weighted,
+                              [&](const plan::PairCovers& covers, std::uint64_t edges) {
+                                return balance(task.bootstrap, covers, edges);
+                              });
   };
   auto draft = with(options.choose_strategy ? plan::Strategy::slots : options.strategy, std::move(owned));
   if (!options.choose_strategy || task.bootstrap.size() == 1 || !options.devices.empty()) return draft;
@@ -71,16 +69,16 @@ plan::PlanDraft draft_plan(const PlanTask& task, const partition::OwnedRows& row
 
 /// Builds the tiles of the edges that each peer moved here, by peer.
 std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchange& exchange,
-                                         const plan::ExchangeColumns& edges, const Columns& columns) {
+                                         const plan::ExchangePlan& plan, const Columns& columns) {
   std::vector<tiles::Tiles> mirrored(task.processes());
   topology::PageVector<std::uint32_t> addresses;
   for (const auto& stream : exchange.incoming()) {
     if (stream.sources.empty()) continue;
-    if (addresses.empty()) addresses = edges.owned_addresses();
+    if (addresses.empty()) addresses = plan.owned_addresses();
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.sources.size()), edges.sources(),
-                               edges.weight_bytes(), addresses);
-    mirrored[static_cast<std::size_t>(stream.peer)] =
+                               static_cast<std::uint32_t>(stream.sources.size()), plan.sources(),
+                               plan.weight_bytes(), addresses);
+    mirrored[stream.peer] =
         tiles::build_tiles(task.process.pool(), rows, std::span(columns.bounds).first(columns.local() + 1),
                            std::span(columns.memory_nodes).first(columns.local()), task.tile_sizes());
   }
@@ -122,24 +120,22 @@ ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices)
 
   start = Clock::now();
   const ForEach for_each = task.on_workers("plan");
-  auto [exchange, plan] =
-      exchange::Exchange::agree(task.bootstrap, task.process.link(),
-                                draft_plan(task, rows, ownership, std::move(owned), rates, choices, for_each),
-                                task.options.encoding, task.workers(), for_each);
+  auto plan = draft_plan(task, rows, ownership, std::move(owned), rates, choices, for_each);
+  auto exchange = exchange::Exchange::agree(task.bootstrap, task.process.link(), plan, task.options.encoding,
+                                            task.workers(), for_each);
   const std::uint64_t matching = plan.matching();
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), for_each, &edges_of);
-  auto columns = spread_columns(std::move(bounds), plan.sources(), edges_of, task.process.pool().placement(),
-                                task.machine);
-  plan::ExchangeColumns edges(std::move(plan), columns.bounds, for_each);
+  auto columns = spread_columns(task, std::move(bounds), plan.sources(), edges_of);
+  plan.to_addresses(columns.bounds, for_each);
   EdgeTiles tiles;
   if (task.options.devices.empty())
-    tiles.own = tiles::build_tiles(task.process.pool(), edges, columns.bounds, columns.memory_nodes, sizes);
+    tiles.own = tiles::build_tiles(task.process.pool(), plan, columns.bounds, columns.memory_nodes, sizes);
   else
-    tiles = build_on_disks(task, edges, columns);
-  tiles.mirrored = build_mirrored(task, exchange, edges, columns);
-  owned = std::move(edges).take_owned(for_each);
+    tiles = build_on_disks(task, plan, columns);
+  tiles.mirrored = build_mirrored(task, exchange, plan, columns);
+  owned = std::move(plan).take_owned(columns.bounds, for_each);
   release_rows(task, rows, ownership, for_each);
   return {std::move(choices), matching,         std::move(ownership), std::move(owned), std::move(rows),
           std::move(columns), std::move(tiles), std::move(exchange),  seconds_load,     seconds_since(start)};

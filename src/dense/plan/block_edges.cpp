@@ -39,53 +39,34 @@ class Row {
   std::vector<std::uint32_t> order_;
 };
 
-/// A reader of rows of the graph for the processes from `first` on.
-class Reader {
- public:
-  Reader(const Rows& rows, graph::Weights weights, const EdgePartition& partition, std::uint32_t first,
-         std::uint32_t last)
-      : rows_(rows), weights_(weights), partition_(partition), first_(first), last_(last) {}
-
-  std::vector<BlockEdges> read(std::uint64_t begin, std::uint64_t end) const {
-    std::vector<BlockEdges> edges(last_ - first_);
-    std::vector<Row> row(edges.size(), Row(!weights_.empty()));
-    std::vector<std::uint32_t> begun;  // numbers of the rows of this source
-    for (std::uint64_t v = begin; v < end; ++v) {
-      const VertexId source(static_cast<PlainId>(v));
-      const std::uint16_t* const holders = partition_.row(source);
-      for (std::uint64_t e = rows_.offsets[v]; e < rows_.offsets[v + 1]; ++e) {
-        const VertexId target = rows_.targets[e];
-        const std::uint32_t at = holders[partition_.strip(target)] - first_;
-        if (at >= row.size()) continue;
-        if (row[at].size() == 0) begun.push_back(at);
-        row[at].take(target, weights_.empty() ? 0 : weights_[e]);
-      }
-      for (const std::uint32_t at : begun) row[at].move_to(edges[at], source);
-      begun.clear();
-    }
-    return edges;
-  }
-
- private:
-  const Rows& rows_;
-  graph::Weights weights_;
-  const EdgePartition& partition_;
-  std::uint32_t first_, last_;
-};
-
 }  // namespace
 
 std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, const EdgePartition& partition,
                                     std::uint32_t first, std::uint32_t last, std::uint64_t pieces,
                                     const ForEach& for_each) {
-  const Reader reader(rows, weights, partition, first, last);
   const std::uint64_t most = rows.vertices() / pieces + 1;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (auto [begin, end] : partition.sources_of(first, last))
     for (; begin < end; begin += most) ranges.emplace_back(begin, std::min(end, begin + most));
   std::vector<std::vector<BlockEdges>> read(ranges.size());  // edges, [piece][block]
   for_each(ranges.size(), [&](int, std::uint64_t piece) {
-    read[piece] = reader.read(ranges[piece].first, ranges[piece].second);
+    auto& edges = read[piece];
+    edges.resize(last - first);
+    std::vector<Row> row(edges.size(), Row(!weights.empty()));
+    std::vector<std::uint32_t> begun;  // numbers of the rows of this source
+    for (std::uint64_t v = ranges[piece].first; v < ranges[piece].second; ++v) {
+      const VertexId source(static_cast<PlainId>(v));
+      const std::uint16_t* const holders = partition.row(source);
+      for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + 1]; ++e) {
+        const VertexId target = rows.targets[e];
+        const std::uint32_t at = holders[partition.strip(target)] - first;
+        if (at >= row.size()) continue;
+        if (row[at].size() == 0) begun.push_back(at);
+        row[at].take(target, weights.empty() ? 0 : weights[e]);
+      }
+      for (const std::uint32_t at : begun) row[at].move_to(edges[at], source);
+      begun.clear();
+    }
   });
   std::vector<BlockEdges> blocks(last - first);
   for_each(blocks.size(), [&](int, std::uint64_t block) {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "partition/column_addresses.h"
-#include "partition/vertex_set.h"
 
 namespace edgewire::plan {
 
@@ -109,7 +108,7 @@ void BlockPlan::count_edges(int workers, const ForEach& for_each) {
     auto& before = edges_before_.emplace_back(blocks + 1);
     const std::uint32_t step = blocks < 1024 ? 1 : kSampleStep;
     for_each((blocks + kBlocksTaken - 1) / kBlocksTaken, [&](int w, std::uint64_t group) {
-      Worker& worker = all[static_cast<std::size_t>(w)];
+      Worker& worker = all[w];
       worker.counts.resize(destinations_ / partition::kColumnGranule + 1);
       for (std::uint64_t b = group * kBlocksTaken; b < std::min(blocks, (group + 1) * kBlocksTaken); ++b) {
         const auto first = static_cast<std::uint32_t>(b * kRowBlock);
@@ -158,9 +157,8 @@ void BlockPlan::read(std::size_t owner, std::uint32_t first, std::uint32_t last,
   partition::look_up(destination_of_, ids, rows.destinations);
 }
 
-BlockColumns::BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each)
-    : plan_(std::move(plan)) {
-  partition::to_addresses(plan_.destination_of_.all(), bounds, for_each);
+void BlockPlan::to_addresses(std::span<const std::uint32_t> bounds, const ForEach& for_each) {
+  partition::to_addresses(destination_of_.all(), bounds, for_each);
 }
 
 }  // namespace edgewire::plan

@@ -3,7 +3,7 @@
 // destinations the owned vertex or a partial sum.
 //
 // Steps, each of which takes what the one before has made: EdgePartition, read_blocks(), route_block(),
-// split() and unite(), lists_for() and take_announced() (dense/plan/block_share.h), BlockPlan, BlockColumns.
+// split() and unite(), lists_for() and take_announced() (dense/plan/block_routes.h), BlockPlan.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dense/plan/block_edges.h"
-#include "dense/plan/block_share.h"
+#include "dense/plan/block_routes.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owned_vertices.h"
 #include "edgewire/graph.h"
@@ -58,9 +58,33 @@ class BlockPlan {
   /// Does the same as ExchangePlan::cut_columns().
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          std::vector<std::uint64_t>* edges = nullptr) const;
+  /// Turns the destinations into addresses, once, for Rows. `bounds`: the result of cut_columns(). Throws
+  /// Error when there are too many columns.
+  void to_addresses(std::span<const std::uint32_t> bounds, const ForEach& for_each);
+
+  /// The edges of the sources of one owner: of the owned vertices, or of the mirrors of a peer.
+  class Rows final : public EdgeReader {
+   public:
+    /// Makes the rows. The plan has addresses, and outlives them.
+    Rows(const BlockPlan& plan, std::size_t owner) : plan_(plan), owner_(owner) {}
+    std::uint32_t sources() const noexcept override { return plan_.sources(owner_); }
+    std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
+      const auto& before = plan_.edges_before_[owner_];
+      return before[(last + kRowBlock - 1) / kRowBlock] - before[first / kRowBlock];
+    }
+    std::size_t weight_bytes() const noexcept override {
+      return plan::weight_bytes(plan_.graph_, plan_.weighted_);
+    }
+    void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override {
+      plan_.read(owner_, first, last, rows);
+    }
+
+   private:
+    const BlockPlan& plan_;
+    std::size_t owner_;
+  };
 
  private:
-  friend class BlockColumns;
   std::uint32_t sources(std::size_t owner) const noexcept {
     return static_cast<std::uint32_t>(rows_of_[owner].size());
   }
@@ -76,48 +100,12 @@ class BlockPlan {
   bool weighted_;
   std::vector<Peer> peers_;
   std::vector<std::vector<std::uint32_t>> rows_of_;  ///< row of the block by [owner of sources][source]
-  /// Numbers of destinations; BlockColumns makes addresses of them.
-  partition::VertexNumbers destination_of_;
+  partition::VertexNumbers destination_of_;          ///< numbers of destinations, then their addresses
   std::uint32_t destinations_ = 0;
   /// Number of edges before a row block, [owner of sources][source / kRowBlock].
   std::vector<std::vector<std::uint64_t>> edges_before_;
   /// Number of edges of a granule by a sample, [destination / kColumnGranule].
   std::vector<std::uint64_t> granule_edges_;
-};
-
-/// The edges of a block by column.
-class BlockColumns {
- public:
-  /// The edges of the sources of one owner.
-  class Rows final : public EdgeReader {
-   public:
-    std::uint32_t sources() const noexcept override { return plan_.sources(owner_); }
-    std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept override {
-      const auto& before = plan_.edges_before_[owner_];
-      return before[(last + kRowBlock - 1) / kRowBlock] - before[first / kRowBlock];
-    }
-    std::size_t weight_bytes() const noexcept override {
-      return plan::weight_bytes(plan_.graph_, plan_.weighted_);
-    }
-    void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const override {
-      plan_.read(owner_, first, last, rows);
-    }
-
-   private:
-    friend class BlockColumns;
-    Rows(const BlockPlan& plan, std::size_t owner) : plan_(plan), owner_(owner) {}
-    const BlockPlan& plan_;
-    std::size_t owner_;
-  };
-
-  /// Makes the columns. `bounds`: the result of cut_columns(). Throws Error when there are too many columns.
-  BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
-  const BlockPlan& plan() const noexcept { return plan_; }
-  /// Returns the edges of the owned vertices, or of the mirrors of a peer. The columns outlive them.
-  Rows of(std::size_t owner) const noexcept { return {plan_, owner}; }
-
- private:
-  BlockPlan plan_;
 };
 
 }  // namespace edgewire::plan

@@ -1,5 +1,7 @@
 // This file decides who computes the edges of a block: the process that holds it, or the owner of one of
-// their ends.
+// their ends. It then has the edges that a process computes, and the values that it exchanges for them. The
+// dense/plan folder does no communication: the caller carries the messages, which are lists of words as wide
+// as a global id.
 #pragma once
 
 #include <cstdint>
@@ -47,5 +49,32 @@ struct RoutedBlock {
 /// send. On the Hilbert curve two blocks may need the same value, which then travels once.
 RoutedBlock route_block(const BlockEdges& edges, const partition::Ownership& owners, std::uint32_t holder,
                         Route route);
+
+/// A message in words.
+using Words = std::vector<PlainId>;
+
+/// Returns the edges of the block that each process computes.
+std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed, std::size_t processes);
+/// Packs edges that go to the process that computes them.
+Words pack(const BlockEdges& edges);
+/// Unpacks edges. `vertices`: of the graph. Throws Error that names the sender when the words are wrong.
+BlockEdges unpack(const Words& words, bool weighted, std::size_t sender, std::uint64_t vertices);
+
+/// The values that a process sends and gets. All lists ascend, and have vertices of the owner.
+struct PeerLists {
+  std::vector<VertexId> mirrors_to, mirrors_from;  ///< sources
+  std::vector<VertexId> sums_to, sums_from;        ///< destinations
+};
+
+/// Returns, for each peer, the values that `rank` needs from it (mirrors_from) and has for it (sums_to), to
+/// compute `edges`. The other lists are empty.
+std::vector<PeerLists> lists_for(const BlockEdges& edges, const partition::Ownership& owners,
+                                 std::uint32_t rank);
+/// Packs mirrors_from and sums_to for a peer.
+Words announce(const PeerLists& lists, const partition::Ownership& owners);
+/// Sets mirrors_to and sums_from to what `peer` has announced to `rank`. Throws Error that names the peer
+/// when the words are wrong.
+void take_announced(PeerLists& lists, const Words& words, const partition::Ownership& owners,
+                    std::uint32_t rank, std::size_t peer);
 
 }  // namespace edgewire::plan

@@ -41,9 +41,8 @@ class Tally {
   }
   Traffic sum() const {
     Traffic traffic(static_cast<int>(processes_));
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    for (std::size_t i = 0; i < counts_.size(); ++i)
       traffic.at(i / processes_ % processes_, i % processes_) += counts_[i];
-    }
     return traffic;
   }
   std::uint64_t bytes() const noexcept { return counts_.size() * sizeof(std::uint64_t); }
@@ -86,9 +85,8 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
   parallel_for(options.threads, (rows.vertices() + kRowsAtOnce - 1) / kRowsAtOnce,
                [&](int thread, std::uint64_t block) {
                  const std::uint64_t end = std::min(rows.vertices(), (block + 1) * kRowsAtOnce);
-                 for (std::uint64_t source = block * kRowsAtOnce; source < end; ++source) {
+                 for (std::uint64_t source = block * kRowsAtOnce; source < end; ++source)
                    count_row(thread, VertexId(static_cast<PlainId>(source)));
-                 }
                });
 }
 
@@ -208,12 +206,11 @@ OwnedTraffic count_owned(const Rows& rows, const partition::Ownership& ownership
 CoverTraffic count_cover(const Rows& rows, const partition::Ownership& ownership, const Traffic& edges,
                          const CountOptions& options) {
   const std::uint64_t largest = largest_pair_bytes(ownership, edges);
-  if (largest > options.memory_bytes) {
+  if (largest > options.memory_bytes)
     throw Error(
         fmt::format("strategy cover needs {} MB of memory for the edges between two of {} processes, the "
                     "limit is {} MB",
                     (largest >> 20) + 1, ownership.processes(), options.memory_bytes >> 20));
-  }
   const auto fitting = std::min<std::uint64_t>(options.memory_bytes / largest, 1 << 20);
   const int threads = std::min(options.threads, static_cast<int>(fitting));
   const auto groups =

@@ -1,5 +1,6 @@
 #include "dense/plan/cover.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/bits.h"
@@ -266,23 +267,21 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
     }
   }
   cover.sums = used.members<LocalNumber>();
-  if (cover.mirrors.size() < cover.sums.size()) {
+  if (cover.mirrors.size() < cover.sums.size())
     cover.sums.clear();
-  } else {
+  else
     cover.mirrors.clear();
-  }
   return cover;
 }
 
 }  // namespace
 
-PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options) {
+PairCover minimum_cover(const PairEdges& edges, std::optional<std::uint32_t> max_rounds) {
   Matcher matcher(edges);
   matcher.match_leaves();
   matcher.match_greedily();
   const std::uint64_t affordable = std::max<std::uint64_t>(4, (1 << 24) / (matcher.edges() + 1));
-  matcher.augment(options.max_rounds == kAffordable ? static_cast<std::uint32_t>(affordable)
-                                                    : options.max_rounds);
+  matcher.augment(max_rounds.value_or(static_cast<std::uint32_t>(affordable)));
   PairCover cover = matcher.cover();
   if (cover.values() == cover.matching) return cover;
   PairCover simple = one_sided_cover(edges, cover.matching);

@@ -1,9 +1,8 @@
 // The fewest values that cover all edges from one process to another: a minimum vertex cover.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,19 +28,6 @@ struct PairEdges {
   std::uint32_t destinations = 0;               ///< number of vertices of q
 };
 
-inline constexpr std::uint32_t kUntilMinimum = std::numeric_limits<std::uint32_t>::max();
-
-inline constexpr std::uint32_t kAffordable =
-    kUntilMinimum - 1;  ///< 4 rounds, or as many as look at 2^24 edges
-
-struct CoverOptions {
-  /// The most rounds of search. A round looks at each edge a few times. The search ends when the cover is
-  /// minimum: on the skewed graphs that were tried after one or two rounds. On large random graphs with two
-  /// to three edges a vertex, the gap is 2 % after the first round, 1.5 % after the fourth and 1.2 % after
-  /// the eighth.
-  std::uint32_t max_rounds = kAffordable;
-};
-
 /// A cover: for each edge, its source is among the mirrors or its destination among the sums (the partial
 /// sums that are sent), or both.
 struct PairCover {
@@ -56,34 +42,29 @@ struct PairCover {
   std::uint64_t free_edges = 0;
 
   std::uint64_t values() const noexcept { return mirrors.size() + sums.size(); }
-  /// Returns how far the cover may be from the minimum, as a fraction of it; 0: it is the minimum.
-  double gap() const noexcept {
-    return static_cast<double>(values() - matching) /
-           static_cast<double>(std::max<std::uint64_t>(1, matching));
-  }
 };
 
 /// Computes a maximum matching and from it, by Koenig's theorem, a minimum vertex cover. The cover never has
 /// more values than there are sources, or destinations. It takes four steps:
-/// 1. Leaves. A source with a single destination is a leaf. Some minimum cover contains that destination. It
-/// then
-///    covers all its edges, so other sources become leaves (Karp and Sipser: Maximum matchings in sparse
-///    random graphs, 1981). On skewed graphs this finishes five of six sources.
+/// 1. Leaves. A source with a single destination is a leaf. Some minimum cover contains that destination,
+///    which then covers all its edges, so other sources become leaves (Karp and Sipser: Maximum matchings in
+///    sparse random graphs, 1981). On skewed graphs this finishes five of six sources.
 /// 2. Match the other sources greedily.
 /// 3. One round of depth-first searches with lookahead from the unmatched sources (Pothen and Fan: Computing
-/// the
-///    block triangular form of a sparse matrix, 1990). Suppose that a search fails and has touched no other
-///    search. Then no vertex that it visited can be on an augmenting path, so these vertices are never
-///    visited again. Most graphs are finished here.
+///    the block triangular form of a sparse matrix, 1990). If a search fails and has touched no other search,
+///    no vertex that it visited can be on an augmenting path, so these vertices are never visited again.
 /// 4. More such rounds for the sources whose searches are still open. If a round finds nothing, the matching
-/// is
-///    maximum.
+///    is maximum.
 /// The vertices that failed searches visited are Koenig's alternating trees. If the rounds run out, the open
 /// sources go into the cover. It is then still a cover, and the gap is at most their number.
 ///
+/// `max_rounds`: the most rounds; none: 4, or as many as look at 2^24 edges. On the skewed graphs that were
+/// tried one or two rounds are enough. On large random graphs with two to three edges a vertex, the gap is
+/// 2 % after the first round, 1.5 % after the fourth and 1.2 % after the eighth.
+///
 /// Time: O(edges x rounds). Serial and deterministic. Memory beside the result: at most 32 bytes for each
 /// row, 8 for each destination, and two bits for each vertex. Throws Error when there is no memory.
-PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options = {});
+PairCover minimum_cover(const PairEdges& edges, std::optional<std::uint32_t> max_rounds = {});
 
 /// Sets cover.moved_edges and cover.free_edges.
 void count_moved(const PairEdges& edges, PairCover& cover);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 namespace edgewire::plan {
 

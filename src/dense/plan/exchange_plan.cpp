@@ -7,11 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "base/bits.h"
 #include "base/error.h"
 #include "base/release.h"
 #include "partition/column_addresses.h"
-#include "partition/vertex_set.h"
 
 namespace edgewire::plan {
 
@@ -23,15 +21,15 @@ std::uint64_t row_blocks(std::uint32_t sources) {
   return (sources + std::uint64_t{kRowBlock} - 1) / kRowBlock;
 }
 
-/// Calls work(worker, block, first row, last row) for every block of rows, or every `step`-th.
+/// Calls work(worker, first row, last row) for every block of rows, or every `step`-th.
 void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_t step,
-                    const std::function<void(int, std::uint64_t, std::uint32_t, std::uint32_t)>& work) {
+                    const std::function<void(int, std::uint32_t, std::uint32_t)>& work) {
   const std::uint64_t blocks = row_blocks(sources);
   const std::uint64_t taken = std::uint64_t{kBlocksAtATime} * step;
   for_each((blocks + taken - 1) / taken, [&](int worker, std::uint64_t group) {
     for (std::uint64_t b = group * taken; b < std::min(blocks, (group + 1) * taken); b += step) {
       const auto first = static_cast<std::uint32_t>(b * kRowBlock);
-      work(worker, b, first, std::min(sources, first + kRowBlock));
+      work(worker, first, std::min(sources, first + kRowBlock));
     }
   });
 }
@@ -42,10 +40,9 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber>
                         std::span<const std::uint32_t> slots_of, int peer) {
   NumberedBy<OwnedIndex, std::vector<std::uint32_t>> entry_at(owned.count(), partition::kNoDestination);
   for (std::uint32_t e = 0; e < entries.size(); ++e) {
-    if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != partition::kNoDestination) {
+    if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != partition::kNoDestination)
       throw Error(fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer,
                               std::uint32_t{entries[e]}, owned.count()));
-    }
     entry_at[owned.indexes()[entries[e]]] = e;
   }
   Arrivals arrivals;
@@ -62,7 +59,7 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber>
 
 ExchangePlan::ExchangePlan(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
                            OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
-                           bool weighted)
+                           bool weighted, const FreeEdges& free_edges)
     : rows_(rows),
       ownership_(ownership),
       filter_(ownership),
@@ -91,23 +88,23 @@ ExchangePlan::ExchangePlan(const partition::OwnedRows& rows, const partition::Ow
   if (ownership.processes() == 1) return;
   find_entries(for_each);
   if (strategy == Strategy::edge) count_slots();
+  if (!covers_.empty()) move_edges(free_edges, for_each);
 }
 
 /// Calls take() for the vertices that have destinations, as far as they are known before the peers are asked:
 /// the owned ones, and of the others those whose sums are sent.
 template <class Take>
 void ExchangePlan::reach(std::size_t list, const ForEach& for_each, const Take& take) const {
-  for_each_block(for_each, owned_.count(), 1,
-                 [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                   ownership_.visit([&](const auto& scheme) {
-                     for (LocalNumber local(first); local < last; ++local) {
-                       const VertexId v = scheme.vertex(rank_, local);
-                       take(v);
-                       if (!covers_.empty() || local % lists_ != list) continue;
-                       for (const VertexId target : rows_.row(v)) take(target);
-                     }
-                   });
-                 });
+  for_each_block(for_each, owned_.count(), 1, [&](int, std::uint32_t first, std::uint32_t last) {
+    ownership_.visit([&](const auto& scheme) {
+      for (LocalNumber local(first); local < last; ++local) {
+        const VertexId v = scheme.vertex(rank_, local);
+        take(v);
+        if (!covers_.empty() || local % lists_ != list) continue;
+        for (const VertexId target : rows_.row(v)) take(target);
+      }
+    });
+  });
   for_each(covers_.size(), [&](int, std::uint64_t p) {
     ownership_.visit([&](const auto& scheme) {
       for (const LocalNumber local : covers_[p].sums)
@@ -126,7 +123,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
     Stream& stream = streams_[s];
     if (stream.mirrors) return;
     const auto peer = static_cast<std::uint32_t>(stream.peer);
-    auto& numbers = destination_of_[static_cast<std::size_t>(stream.list)];
+    auto& numbers = destination_of_[stream.list];
     auto& entries = entries_[s];
     ownership_.visit([&](const auto& scheme) {
       if (peer == rank_) {
@@ -146,25 +143,16 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
   });
 }
 
-void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each) {
+void ExchangePlan::move_edges(const FreeEdges& free_edges, const ForEach& for_each) {
   std::vector<std::vector<OwnedIndex>> whole;
-  moved_ = covers_.take_moved(owned_, free_edges, whole, for_each);
+  const auto free = free_edges ? free_edges(covers_, edges()) : std::vector<std::uint64_t>(covers_.size());
+  moved_ = covers_.take_moved(owned_, free, whole, for_each);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
     for (const auto i : whole[p]) {
       whole_[p].add(i);
       whole_.back().add(i);
     }
   }
-}
-
-NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::mirrors(int peer) const noexcept {
-  if (covers_.empty()) return {};
-  return covers_.mirrors(static_cast<std::size_t>(peer));
-}
-
-std::span<const std::uint32_t> PlanDraft::moved(int peer) const noexcept {
-  if (plan_.moved_.empty()) return {};
-  return plan_.moved_[static_cast<std::size_t>(peer)];
 }
 
 std::uint64_t ExchangePlan::matching() const noexcept {
@@ -179,7 +167,7 @@ template <class Number>
 void ExchangePlan::for_each_entry(std::size_t stream, const Number& number) {
   const Stream& s = streams_[stream];
   if (s.entries == 0) return;
-  auto& numbers = destination_of_[static_cast<std::size_t>(s.list)];
+  auto& numbers = destination_of_[s.list];
   ownership_.visit([&](const auto& scheme) {
     for (std::uint32_t e = 0; e < s.entries; ++e)
       number(e, numbers[scheme.vertex(static_cast<std::uint32_t>(s.peer), entries_[stream][e])]);
@@ -190,9 +178,8 @@ void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> posi
   const Stream& s = streams_[stream];
   std::vector<bool> taken(s.entries);
   for_each_entry(stream, [&](std::uint32_t e, std::uint32_t& number) {
-    if (positions[e] >= s.entries || taken[positions[e]]) {
+    if (positions[e] >= s.entries || taken[positions[e]])
       throw Error(fmt::format("rank {} sent a faulty order of slots: position {}", s.peer, positions[e]));
-    }
     taken[positions[e]] = true;
     number = positions[e];
   });
@@ -206,9 +193,8 @@ void ExchangePlan::number_slots(const ForEach& for_each) {
     stream.first_destination = static_cast<std::uint32_t>(next);
     next += stream.slots;
   }
-  if (next > std::numeric_limits<std::uint32_t>::max()) {
+  if (next > std::numeric_limits<std::uint32_t>::max())
     throw Error(fmt::format("{} destinations in one process, more than 2^32: use more processes", next));
-  }
   destinations_ = static_cast<std::uint32_t>(next);
   for_each(streams_.size(), [&](int, std::uint64_t s) {
     const Stream& stream = streams_[s];
@@ -233,7 +219,7 @@ NumberedBy<Slot, std::vector<LocalNumber>> ExchangePlan::slot_ids(std::size_t st
   for (std::size_t e = 0; e < s.entries; ++e) {
     const LocalNumber local = entries_[stream][e];
     const VertexId v = ownership_.vertex(static_cast<std::uint32_t>(s.peer), local);
-    const std::uint32_t slot = destination_of_[static_cast<std::size_t>(s.list)][v] - s.first_destination;
+    const std::uint32_t slot = destination_of_[s.list][v] - s.first_destination;
     std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[stream][e], local);
   }
   return ids;
@@ -345,14 +331,12 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
     std::vector<std::uint32_t> counts;
   };
   std::vector<Sample> samples(workers_);
-  for_each_block(for_each, owned_.count(), step,
-                 [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                   Sample& sample = samples[static_cast<std::size_t>(worker)];
-                   sample.counts.resize(destinations_ / partition::kColumnGranule + 1);
-                   read(first, last, sample.rows);
-                   for (const auto d : sample.rows.destinations)
-                     ++sample.counts[d / partition::kColumnGranule];
-                 });
+  for_each_block(for_each, owned_.count(), step, [&](int worker, std::uint32_t first, std::uint32_t last) {
+    Sample& sample = samples[worker];
+    sample.counts.resize(destinations_ / partition::kColumnGranule + 1);
+    read(first, last, sample.rows);
+    for (const auto d : sample.rows.destinations) ++sample.counts[d / partition::kColumnGranule];
+  });
   std::vector<std::uint64_t> counts(destinations_ / partition::kColumnGranule + 1);
   for (const auto& sample : samples)
     for (std::size_t g = 0; g < sample.counts.size(); ++g)
@@ -368,24 +352,40 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   return bounds;
 }
 
-PlanDraft::PlanDraft(const partition::OwnedRows& rows, const partition::Ownership& ownership, int rank,
-                     OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
-                     bool weighted, const FreeEdges& free_edges)
-    : plan_(rows, ownership, rank, std::move(owned), strategy, workers, for_each, weighted) {
-  const auto& covers = plan_.covers();
-  if (covers.empty()) return;
-  plan_.move_edges(free_edges ? free_edges(covers, plan_.edges()) : std::vector<std::uint64_t>(covers.size()),
-                   for_each);
+void ExchangePlan::put_in_order(
+    const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
+    const ForEach& for_each) {
+  for (std::size_t s = 0; s < streams_.size(); ++s)
+    if (!streams_[s].mirrors && streams_[s].entries > 0) place(s, positions(s));
+  number_slots(for_each);
+  moved_ = {};
 }
 
-ExchangePlan PlanDraft::in_order(
-    const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
-    const ForEach& for_each) && {
-  for (std::size_t s = 0; s < plan_.streams_.size(); ++s)
-    if (!plan_.streams_[s].mirrors && plan_.streams_[s].entries > 0) plan_.place(s, positions(s));
-  plan_.number_slots(for_each);
-  plan_.moved_ = {};
-  return std::move(plan_);
+void ExchangePlan::to_addresses(std::span<const std::uint32_t> bounds, const ForEach& for_each) {
+  if (destination_of_.empty()) {
+    addresses_ = owned_.take_indexes();
+    partition::to_addresses(addresses_, bounds, for_each);
+  }
+  for (auto& destinations : destination_of_) partition::to_addresses(destinations.all(), bounds, for_each);
+  const auto owned_columns = std::ranges::upper_bound(bounds, sources()) - bounds.begin() - 1;
+  first_remote_ = static_cast<std::uint32_t>(owned_columns) << partition::kOffsetBits;
+}
+
+topology::PageVector<std::uint32_t> ExchangePlan::owned_addresses() const {
+  topology::PageVector<std::uint32_t> addresses(sources());
+  ownership_.visit([&](const auto& scheme) {
+    for (LocalNumber local{}; local < addresses.size(); ++local)
+      addresses[local] = destination_of_[0][scheme.vertex(rank_, local)];
+  });
+  return addresses;
+}
+
+OwnedVertices ExchangePlan::take_owned(std::span<const std::uint32_t> bounds, const ForEach& for_each) && {
+  if (ownership_.processes() == 1) {
+    partition::to_destinations(addresses_, bounds, for_each);
+    owned_.give_indexes(std::move(addresses_));
+  }
+  return std::move(owned_);
 }
 
 }  // namespace edgewire::plan

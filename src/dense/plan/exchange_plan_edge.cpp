@@ -22,17 +22,11 @@ void ExchangePlan::count_slots() {
     }
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
-    if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
+    if (slots[s] > std::numeric_limits<std::uint32_t>::max())
       throw Error(fmt::format("strategy edge: {} values for rank {} are more than 2^32; use more processes",
                               slots[s], streams_[s].peer));
-    }
     streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
   }
-}
-
-std::span<const std::uint32_t> PlanDraft::slots_of(std::size_t stream) const noexcept {
-  if (plan_.slots_of_.empty()) return {};
-  return plan_.slots_of_[stream];
 }
 
 /// Lets the edges of a destination take its slots one after the other, in row order. One thread does this, so
@@ -55,18 +49,6 @@ void ExchangePlan::find_slot_sources() {
       if (weighted_) slot_weights_[slot] = weights[e];
     }
   }
-}
-
-NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::slot_sources(std::size_t stream) const noexcept {
-  if (slot_sources_.empty()) return {};
-  const Stream& s = streams_[stream];
-  return std::span<const OwnedIndex>(slot_sources_).subspan(s.first_destination - owned_.count(), s.slots);
-}
-
-NumberedBy<Slot, std::span<const double>> ExchangePlan::slot_weights(std::size_t stream) const noexcept {
-  if (slot_weights_.empty()) return {};
-  const Stream& s = streams_[stream];
-  return std::span<const double>(slot_weights_).subspan(s.first_destination - owned_.count(), s.slots);
 }
 
 }  // namespace edgewire::plan

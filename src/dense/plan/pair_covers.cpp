@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "base/bits.h"
 #include "base/rooms.h"
-#include "dense/plan/cover.h"
 #include "dense/plan/edge_rows.h"
 #include "dense/plan/owner_filter.h"
 #include "edgewire/detail/memory.h"
-#include "partition/owned_rows.h"
-#include "partition/ownership.h"
 
 namespace edgewire::plan {
 
@@ -105,9 +100,7 @@ PairRows::PairRows(partition::OwnedRows rows, const partition::Ownership& owners
     worker.end.resize(processes_);
     worker.rows.resize(processes_ * group_);
   }
-  for_each(groups_, [&](int worker, std::uint64_t group) {
-    split(workers_[static_cast<std::size_t>(worker)], group);
-  });
+  for_each(groups_, [&](int worker, std::uint64_t group) { split(workers_[worker], group); });
 }
 
 PairEdges PairRows::edges(std::uint32_t peer) const {

@@ -1,6 +1,6 @@
 #include "dense/plan/volume.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -20,24 +20,9 @@ constexpr std::array<std::string_view, kEncodings.size()> kEncodingNames{"f32", 
 template <class Enum, std::size_t count>
 Enum from_name(std::string_view name, const std::array<std::string_view, count>& names, const char* what) {
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    std::string known(names.front());
-    for (std::size_t i = 1; i < names.size(); ++i) known.append(", ").append(names[i]);
-    throw UsageError(fmt::format("there is no {} '{}' (known: {})", what, name, known));
-  }
+  if (found == names.end())
+    throw UsageError(fmt::format("there is no {} '{}' (known: {})", what, name, fmt::join(names, ", ")));
   return static_cast<Enum>(found - names.begin());
-}
-
-std::uint64_t message_bytes(const Framing& framing, std::uint64_t payload_bytes) {
-  const std::uint64_t padded =
-      (payload_bytes + framing.alignment - 1) / framing.alignment * framing.alignment;
-  const std::uint64_t frames = std::max<std::uint64_t>(1, (padded + framing.payload - 1) / framing.payload);
-  const std::uint64_t tail_payload = padded - (frames - 1) * framing.payload;
-  const std::uint64_t tail =
-      framing.overhead + tail_payload + framing.last + (frames == 1 ? framing.first : 0);
-  const std::uint64_t before =
-      frames == 1 ? 0 : (frames - 1) * (framing.payload + framing.overhead) + framing.first;
-  return before + std::max<std::uint64_t>(tail, kSmallestFrameBytes);
 }
 
 }  // namespace
@@ -50,13 +35,17 @@ Strategy strategy_from(std::string_view name) {
 }
 Encoding encoding_from(std::string_view name) { return from_name<Encoding>(name, kEncodingNames, "wire"); }
 
-std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes,
-                         std::uint64_t messages) noexcept {
-  if (messages == 0 || (framing.stream && payload_bytes == 0)) return 0;
-  if (framing.stream) return message_bytes(framing, payload_bytes);
-  const std::uint64_t each = payload_bytes / messages;
-  const std::uint64_t larger = payload_bytes % messages;
-  return larger * message_bytes(framing, each + 1) + (messages - larger) * message_bytes(framing, each);
+std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes) noexcept {
+  if (framing.stream && payload_bytes == 0) return 0;
+  const std::uint64_t padded =
+      (payload_bytes + framing.alignment - 1) / framing.alignment * framing.alignment;
+  const std::uint64_t frames = std::max<std::uint64_t>(1, (padded + framing.payload - 1) / framing.payload);
+  const std::uint64_t tail_payload = padded - (frames - 1) * framing.payload;
+  const std::uint64_t tail =
+      framing.overhead + tail_payload + framing.last + (frames == 1 ? framing.first : 0);
+  const std::uint64_t before =
+      frames == 1 ? 0 : (frames - 1) * (framing.payload + framing.overhead) + framing.first;
+  return before + std::max<std::uint64_t>(tail, kSmallestFrameBytes);
 }
 
 std::uint64_t line_rate_bits(std::string_view text) {
@@ -103,9 +92,8 @@ Volume volume(const Traffic& traffic, ValueSize value, bool with_self) {
   }
   sum.payload_bytes_total = value.bytes(sum.values_sent_total);
   sum.payload_bytes_max = value.bytes(sum.values_sent_max);
-  if (processes > 0) {
+  if (processes > 0)
     sum.values_sent_mean = static_cast<double>(sum.values_sent_total) / static_cast<double>(processes);
-  }
   for (const auto& wire : wires) {
     for (std::size_t f = 0; f < kFramings.size(); ++f) {
       sum.wire_bytes_total[f] += wire.sent[f];

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -78,7 +77,7 @@ struct Framing {
   std::uint32_t first;      ///< bytes added to the first frame of a message
   std::uint32_t last;       ///< bytes added to the last frame of a message
   std::uint32_t alignment;  ///< multiple to which a message's last frame is padded
-  bool stream;              ///< whether messages share frames, as in TCP
+  bool stream;              ///< whether messages share frames, as in TCP: an empty one then takes none
 };
 
 /// The bytes that Ethernet adds to a frame (IEEE 802.3): preamble and delimiter 8, header 14, frame check 4,
@@ -108,11 +107,9 @@ inline constexpr std::array kFramings{
 };
 static_assert(kFramings[0].payload == 1448 && kFramings[0].payload + kFramings[0].overhead == 1538);
 
-/// Returns the fewest bytes on the link, in one direction, for `payload_bytes` in `messages` messages of
-/// equal size. It does not count acknowledgements: they travel with other data if there is traffic in both
-/// directions, and else use the other direction.
-std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes,
-                         std::uint64_t messages = 1) noexcept;
+/// Returns the fewest bytes on the link, in one direction, for a message. It does not count acknowledgements:
+/// they travel with other data if there is traffic in both directions, and else use the other direction.
+std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes) noexcept;
 
 /// Converts "1G", "2.5G", "100M" (powers of ten, G, M, K or T) to bits per second. Throws UsageError.
 std::uint64_t line_rate_bits(std::string_view text);

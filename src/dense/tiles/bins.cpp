@@ -1,4 +1,4 @@
-#include "dense/tiles/make_bins.h"
+#include "dense/tiles/build_tiles.h"
 
 #include <algorithm>
 #include <numeric>

@@ -20,6 +20,7 @@
 
 #include "base/rooms.h"
 #include "dense/plan/edge_rows.h"
+#include "edgewire/detail/bins.h"
 #include "edgewire/detail/tile.h"
 #include "topology/worker_pool.h"
 
@@ -69,5 +70,13 @@ void build_tiles(topology::WorkerPool& pool, const plan::EdgeReader& reader,
 
 /// Copies the words of each column to memory of nodes[column] (os_index); the tiles have no reader.
 void move_to_nodes(Tiles& tiles, topology::WorkerPool& pool, std::span<const int> nodes);
+
+/// Returns how many edges are in thin cells. It builds nothing. `tiles` are in memory, and `sources` are
+/// those that they read.
+std::uint64_t count_thin_edges(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources);
+
+/// Makes bins for the thin cells. `tiles` are in memory, and their edges have no weights. The bins take 4
+/// bytes an edge.
+Bins make_bins(topology::WorkerPool& pool, const Tiles& tiles, std::uint32_t sources);
 
 }  // namespace edgewire::tiles

@@ -136,7 +136,7 @@ class TileBuilder {
 
   static constexpr std::uint64_t kPairWords = sizeof(Pair) / sizeof(std::uint16_t);
 
-  Worker& worker(int w) { return workers_[static_cast<std::size_t>(w)]; }
+  Worker& worker(int w) { return workers_[w]; }
 
   void cut_pieces() {
     // Pieces are so wide that there are at most edges / 8 ranges, unless a whole strip is still too narrow.
