@@ -11,7 +11,7 @@
 //
 // over the edges from v to vertices w of which it is a predecessor. So delta[v] is sigma[v] times that sum.
 //
-// levels.h searches level by level, with all workers and processes; weighted.h where paths have the least
+// levels.h searches level by level, with all workers and processes; weighted.cpp where paths have the least
 // sum of weights, with one worker. by_source.h lets each worker search from sources of its own.
 // scaled.h counts more paths than doubles can.
 #pragma once
@@ -74,6 +74,19 @@ class Bc {
   std::unique_ptr<BcSearch> search_;  ///< search that counts in doubles until these cannot count the paths
   BcSums sums_;
 };
+
+/// Throws Error when the graph has no weights, or an edge of this process has one that is not above 0: around
+/// a circle of weight 0 there would be no end of shortest paths.
+void expect_positive_weights(frontier::Job& job);
+
+/// Makes a search over paths of the least sum of weights, by one thread, that counts paths in a Number:
+/// double or Scaled. Distances are whole where weights are, so that ties are exact; else doubles, which round
+/// once an edge. Memory: 28 bytes for each vertex, 44 where Number is Scaled, and 16 for each vertex or edge
+/// in the queue. All weights are above 0. `alone`: a job of one thread, which outlives the search. Throws
+/// Error when the graph has no weights; add() also when the least distance of a vertex is too large, or may
+/// end with an edge for whose weight it has no digits left.
+template <class Number>
+std::unique_ptr<BcSearch> weighted_search(frontier::Job& alone, bool endpoints);
 
 /// Returns whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`:
 /// vertices of the level before, and edges out of them; `unvisited`: edges out of vertices that are not

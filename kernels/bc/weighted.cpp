@@ -1,5 +1,5 @@
-#include "kernels/bc/weighted.h"
-
+// Betweenness centrality over weighted paths: Dijkstra's order of the vertices (Numerische Mathematik 1,
+// 1959), then Brandes's sums along it, as in bc.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "edgewire/graph.h"
 #include "graph/file/vertex_names.h"
+#include "kernels/bc/bc.h"
+#include "kernels/scaled.h"
 #include "options/kernels.h"
 
 namespace edgewire::kernels {
