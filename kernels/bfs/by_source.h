@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "frontier/searches.h"
-#include "kernels/bfs/answer.h"
 #include "kernels/bfs/bfs.h"
 
 namespace edgewire::kernels {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bfs/answer.h"
 #include "kernels/bfs/bfs.h"
 #include "kernels/bfs/by_source.h"
 #include "kernels/check/check.h"
