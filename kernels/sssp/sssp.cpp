@@ -7,7 +7,6 @@
 
 #include "edgewire/graph.h"
 #include "graph/file/vertex_names.h"
-#include "kernels/delta_stepping.h"
 #include "launch/packing.h"
 #include "options/kernels.h"
 

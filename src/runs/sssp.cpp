@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "kernels/check/check.h"
-#include "kernels/delta_stepping.h"
 #include "kernels/descriptor.h"
 #include "kernels/path.h"
 #include "kernels/sssp/sssp.h"
