@@ -13,7 +13,7 @@
 #include "base/bits.h"
 #include "edgewire/numbering.h"
 #include "frontier/frontier_job.h"
-#include "kernels/wcc/open.h"
+#include "kernels/wcc/forest.h"
 
 namespace edgewire::kernels {
 

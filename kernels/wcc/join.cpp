@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "frontier/known_values.h"
-#include "kernels/wcc/merge.h"
+#include "kernels/wcc/wcc.h"
 
 namespace edgewire::kernels {
 

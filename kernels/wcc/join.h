@@ -17,7 +17,7 @@
 #include "base/mixing.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "kernels/wcc/open.h"
+#include "kernels/wcc/forest.h"
 
 namespace edgewire::kernels {
 
