@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "kernels/check/plain_bfs.h"
+#include "kernels/check/plain.h"
 #include "kernels/count/count.h"
 #include "kernels/scc/giant.h"
 #include "kernels/scc/scc.h"
