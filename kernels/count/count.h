@@ -1,8 +1,9 @@
 // The kernels/count folder counts what processes send to each other in the supersteps of a kernel that
-// follows a frontier. Each kernel has a sequential run of its method that counts, in NAME_count.cpp. This
-// file has what they share.
+// follows a frontier. Each kernel has a sequential run of its method that counts: search_count.cpp has those
+// that search from a source, NAME_count.cpp the others. This file has what they share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -36,7 +37,10 @@ struct RecordLoad {
   }
   /// Returns the records of all processes.
   std::uint64_t records() const { return std::accumulate(sent.begin(), sent.end(), std::uint64_t{}); }
-  void add(const RecordLoad& other);
+  void add(const RecordLoad& other) {
+    std::ranges::transform(sent, other.sent, sent.begin(), std::plus<>());
+    std::ranges::transform(received, other.received, received.begin(), std::plus<>());
+  }
 };
 
 struct CountedStep {
@@ -85,7 +89,10 @@ FrontierCount count_labels(const Graph& graph, std::uint64_t iterations);
 /// Processes come one after the other.
 class Names {
  public:
-  Names(const Graph& graph, const partition::Ownership& ownership);
+  Names(const Graph& graph, const partition::Ownership& ownership)
+      : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
+    for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.home(v).owner;
+  }
 
   std::uint32_t owner(VertexId vertex) const noexcept { return owners_[vertex]; }
   /// Returns whether the process has a reason to name the vertex: another one owns it, and this is the first
