@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "frontier/both_rows.h"
-#include "frontier/in_rows.h"
 #include "frontier/known_values.h"
 
 namespace edgewire::kernels {

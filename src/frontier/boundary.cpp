@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/release.h"
-#include "frontier/in_rows.h"
+#include "frontier/both_rows.h"
 
 namespace edgewire::frontier {
 

@@ -1,6 +1,8 @@
 // Records (vertex, value) to the owners of their vertices, superstep by superstep, through rings.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/error.h"
 #include "channel/record_stream.h"
 #include "edgewire/numbering.h"
 #include "launch/bootstrap.h"
@@ -112,12 +115,28 @@ class Records {
   }
   /// Returns the numbers that all processes pass, in the order of their ranks: equally many each, at most
   /// three. All get the same. No record travels: the numbers are part of the note at the end of a superstep.
-  std::vector<std::uint64_t> allgather(std::span<const std::uint64_t> mine);
+  std::vector<std::uint64_t> allgather(std::span<const std::uint64_t> mine) {
+    Note note{};
+    if (mine.size() > note.size()) throw Error(fmt::format("{} numbers are too many to share", mine.size()));
+    std::ranges::copy(mine, note.begin());
+    finish_words(
+        0, [](int peer, std::uint64_t) { throw Error(fmt::format("rank {} shared too many numbers", peer)); },
+        note);
+    std::vector<std::uint64_t> all;
+    for (int p = 0; p < stream_.size(); ++p) {
+      const Note& said = p == stream_.rank() ? note : stream_.note(0, p);
+      all.insert(all.end(), said.begin(), said.begin() + static_cast<std::ptrdiff_t>(mine.size()));
+    }
+    return all;
+  }
   /// Returns the least of the numbers that all processes pass.
-  std::uint64_t min_of_all(std::uint64_t mine);
+  std::uint64_t min_of_all(std::uint64_t mine) { return std::ranges::min(allgather(std::span(&mine, 1))); }
 
   /// Returns the bytes that this process has sent since the start. Workers must not send meanwhile.
-  Sent sent() const noexcept;
+  Sent sent() const noexcept {
+    const auto counters = stream_.counters();
+    return {stream_.bytes_sent(), counters.payload_bytes, counters.wire_bytes};
+  }
 
  private:
   template <class Take>
