@@ -83,12 +83,11 @@ BothRows::BothRows(Job& job) {
     boundary_ = &*own_boundary_;
     own_out_.emplace(job.copy_rows(boundary_));
     out_ = own_out_->rows();
-    own_in_.emplace(std::move(in).take(), boundary_, job.pool());
   } else {
     job.make_rows();
     out_ = job.rows();
-    own_in_.emplace(std::move(in).take(), nullptr, job.pool());
   }
+  own_in_.emplace(std::move(in).take(), own_boundary_ ? boundary_ : nullptr, job.pool());
   in_ = own_in_->rows();
 }
 

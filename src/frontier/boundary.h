@@ -25,7 +25,6 @@ class InRows;
 /// The counterpart of Boundary::Known in a process that owns all vertices.
 struct AllKnown {
   static Home home(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
-  static KnownNumber number(Home home) noexcept { return KnownNumber(home.local); }
   static KnownNumber number(VertexId v) noexcept { return KnownNumber(static_cast<std::uint32_t>(v)); }
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
