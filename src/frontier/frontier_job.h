@@ -28,7 +28,6 @@
 #include "frontier/row_pages.h"
 #include "frontier/row_reader.h"
 #include "launch/bootstrap.h"
-#include "partition/gather_values.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "partition/row_loader.h"
@@ -156,7 +155,6 @@ class Job {
   }
   /// Returns whether no other process takes part.
   bool is_only() const noexcept { return bootstrap_.size() == 1; }
-  const std::string& place() const noexcept { return process_.place(); }
   /// Returns the sums, number by number, of the numbers that all processes pass; they are the same in all.
   /// Collective, between supersteps.
   template <std::size_t Count>
@@ -319,12 +317,5 @@ class Job {
   double seconds_load_ = 0;
   std::vector<std::unique_ptr<RowReader>> readers_;  ///< readers by worker, where rows are on disks
 };
-
-/// Returns the values of all vertices at rank 0, by vertex; elsewhere it returns nothing. `mine`: by local
-/// number. Collective.
-template <class Value>
-std::vector<Value> gather_values(Job& job, const std::vector<Value>& mine) {
-  return partition::gather_values(job.bootstrap(), job.ownership(), mine);
-}
 
 }  // namespace edgewire::frontier

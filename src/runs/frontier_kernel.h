@@ -128,7 +128,9 @@ class VertexKernel : public FrontierKernel {
 
   std::uint64_t checksum(const frontier::Job& job) const override { return runs::checksum(job, mine_); }
   Values own() const override { return shown(mine_); }
-  void gather(frontier::Job& job) override { all_ = frontier::gather_values(job, mine_); }
+  void gather(frontier::Job& job) override {
+    all_ = partition::gather_values(job.bootstrap(), job.ownership(), mine_);
+  }
   Values all() const override { return shown(all_); }
 
  protected:
