@@ -1,5 +1,5 @@
-// The work of a FrontierState's workers in a superstep: they visit, tell, hear, and end it. frontier_engine.h
-// has the order.
+// The work of a FrontierState's workers in a superstep: they visit, tell, hear, and end it.
+// frontier_state.cpp has the order.
 #pragma once
 
 #include <fmt/core.h>
@@ -233,7 +233,8 @@ class FrontierState::Workers {
       {
         const Arrival arrival(arrived);
         if (calls.rows)
-          visit_rows(worker, frontier, next, calls);
+          news(worker).edges +=
+              visit_shared(worker, numbered<KnownNumber>(plain(frontier)), next, calls).edges;
         else
           visit_vertices(worker, frontier, next, calls);
         if (deal.hearing == Hearing::in_bins) calls.hear_offers(worker);
@@ -275,10 +276,6 @@ class FrontierState::Workers {
                   const Calls& calls) {
     while (arrived < workers)
       if (job_->records().take_bytes(worker, hears(worker, calls)) == 0) std::this_thread::yield();
-  }
-  void visit_rows(int worker, Frontier frontier, std::atomic<std::size_t>& next, const Calls& calls) {
-    const auto list = numbered<KnownNumber>(plain(frontier));
-    news(worker).edges += visit_shared(worker, list, next, calls).edges;
   }
   void visit_vertices(int worker, Frontier frontier, std::atomic<std::size_t>& next, const Calls& calls) {
     constexpr std::size_t kAtOnce = 64;
