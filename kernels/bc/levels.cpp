@@ -1,6 +1,8 @@
 #include "kernels/bc/levels.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -9,15 +11,9 @@
 
 namespace edgewire::kernels {
 
-namespace {
-
-// Number of edges that are followed in the time of a record to a process.
-constexpr std::uint64_t kRecordEdges = 5;
-
-}  // namespace
-
 /// Returns whether a level is pulled. A pull sends vertices of the frontier to all processes that know them.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+  constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
 

@@ -10,8 +10,6 @@
 // mirrors; backward, they push shares along the same edges, summed up as above.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -1,16 +1,8 @@
 #include "kernels/scc/collected.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace edgewire::kernels {
-
-namespace {
-
-// Number of a vertex whose component is known.
-constexpr std::uint32_t kClosed = std::numeric_limits<std::uint32_t>::max();
-
-}  // namespace
 
 CollectedComponents::CollectedComponents(std::vector<frontier::Record> edges) {
   for (const frontier::Record edge : edges) {

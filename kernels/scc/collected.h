@@ -20,6 +20,7 @@ class CollectedComponents {
   const std::vector<PlainId>& labels() const noexcept { return labels_; }
 
  private:
+  static constexpr std::uint32_t kClosed = 0xffffffff;  ///< number of a vertex whose component is known
   void visit(std::uint32_t root);
   void close(std::uint32_t root);
 

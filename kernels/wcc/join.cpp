@@ -9,12 +9,6 @@
 
 namespace edgewire::kernels {
 
-namespace {
-
-constexpr std::size_t kNamesAhead = 16;  // number of names that are fetched before they are linked
-
-}  // namespace
-
 WccJoin::WccJoin(frontier::Job& job, const OpenComponents& open)
     : job_(job),
       open_(open),

@@ -39,6 +39,7 @@ class WccJoin {
 
  private:
   static constexpr std::uint32_t kNone = OpenComponents::kNone;
+  static constexpr std::size_t kNamesAhead = 16;    // number of names that are fetched before they are linked
   using Lists = std::vector<std::vector<PlainId>>;  // lists by peer
   struct Slot {
     PlainId name;

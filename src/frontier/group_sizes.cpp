@@ -3,8 +3,6 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <span>
-#include <vector>
 
 #include "base/mixing.h"
 #include "edgewire/frontier.h"

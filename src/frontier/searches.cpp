@@ -12,14 +12,9 @@
 
 namespace edgewire::frontier {
 
-namespace {
-
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // most bytes of memory of a process
-
-}  // namespace
-
 bool Searches::apart(const SearchPlan& plan, std::uint64_t worker_bytes,
                      std::uint64_t source_bytes) noexcept {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // most bytes of memory of a process
   if (plan.apart) return *plan.apart;
   const auto processes = static_cast<std::uint64_t>(plan.processes),
              workers = static_cast<std::uint64_t>(plan.workers), all = processes * workers;
