@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <utility>
 
 #include "base/error.h"
 #include "edgewire/graph.h"
-#include "kernels/path.h"
 #include "launch/packing.h"
 
 namespace edgewire::kernels {
@@ -24,6 +22,21 @@ std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Job& job
   for (LocalNumber local{}; count > 0 && local < levels.size(); ++local)
     if (levels[local] != Bfs::kNone) highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
   return highest.take();
+}
+
+void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
+
+/// Returns the vertices before `vertex` as far as this process knows them: the last one is the source, a
+/// vertex of another process, or kNoVertex. In a circle they are more than the graph has.
+std::vector<VertexId> follow(const frontier::Job& job, std::span<const PlainId> parents, VertexId source,
+                             VertexId vertex) {
+  std::vector<VertexId> piece;
+  while (vertex != source && vertex != kNoVertex && piece.size() <= job.graph().vertices()) {
+    const Home home = job.ownership().home(vertex);
+    if (home.owner != job.rank()) break;
+    piece.push_back(vertex = VertexId(parents[home.local]));
+  }
+  return piece;
 }
 
 }  // namespace
@@ -170,10 +183,6 @@ bool Bfs::goes_on_after(const Followed& done) {
   return !ends() && !wants_pull();
 }
 
-bool Bfs::goes_on(const Graph& graph, const State& state) {
-  return state.frontier_edges <= frontier::few_edges(graph);
-}
-
 /// Lets vertices that are not reached look for one in the frontier, as long as that is less work.
 Bfs::List Bfs::pull(const List& frontier) {
   if (isolated_.empty()) log_.extend([this] { find_isolated(); });
@@ -188,19 +197,13 @@ Bfs::List Bfs::pull(const List& frontier) {
   });
 }
 
-bool Bfs::wants_pull() const {
-  return job_.on_disks() ? wants_pull_from_disks(job_.graph(), state_) : wants_pull(job_.graph(), state_);
-}
-
-bool Bfs::wants_pull(const Graph& graph, const State& state) {
+bool Bfs::wants_pull(const Graph& graph, const State& state, bool on_disks) {
   if (!graph.symmetric()) return false;
+  // From disks a row is read as a whole, even if its first edge leads to the frontier.
+  if (on_disks) return state.unseen_edges < state.frontier_edges;
   if (state.pulled)
     return state.frontier >= state.before || state.frontier > graph.vertices() / kPullVertices;
   return state.frontier_edges > state.unseen_edges / kPullEdges;
-}
-
-bool Bfs::wants_pull_from_disks(const Graph& graph, const State& state) {
-  return graph.symmetric() && state.unseen_edges < state.frontier_edges;
 }
 
 /// Finds the vertices without edges, and leaves them out: such a vertex is never found, and would be looked
@@ -216,6 +219,38 @@ void Bfs::find_isolated() {
       unseen_[begin / kBits] &= ~isolated;
     }
   });
+}
+
+/// Returns the path. In each round the owner of the last vertex that is known sends the ones before it.
+std::vector<VertexId> path_to(frontier::Job& job, std::span<const PlainId> parents, VertexId source,
+                              VertexId target) {
+  job.expect_vertex(source);
+  job.expect_vertex(target);
+  std::vector<VertexId> path{target};
+  while (path.back() != source) {
+    const std::uint32_t owner = job.ownership().home(path.back()).owner;
+    const auto mine = follow(job, parents, source, path.back());
+    const auto pieces = job.bootstrap().allgather(launch::pack(mine));
+    const auto piece = launch::unpack<VertexId>(pieces[owner], owner);
+    if (piece.empty() || path.size() + piece.size() > job.graph().vertices() + 1) refuse_circle();
+    path.insert(path.end(), piece.begin(), piece.end());
+    if (path.back() == kNoVertex) return {};
+    job.expect_vertex(path.back());
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+std::vector<VertexId> path_to(std::span<const PlainId> parents, VertexId source, VertexId target) {
+  std::vector<VertexId> path{target};
+  while (path.back() != source) {
+    const VertexId before(parents[path.back()]);
+    if (before == kNoVertex) return {};
+    if (path.size() > parents.size()) refuse_circle();
+    path.push_back(before);
+  }
+  std::ranges::reverse(path);
+  return path;
 }
 
 BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question) {

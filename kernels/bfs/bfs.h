@@ -62,13 +62,12 @@ class Bfs {
     }
   };
   /// Returns whether the next superstep pulls, when all vertices that the last one has reached are counted.
-  static bool wants_pull(const Graph& graph, const State& state);
-  /// Returns the same where rows are on disks. A row is read as a whole, even if its first edge leads to the
-  /// frontier, so the direction counts that reads fewer edges.
-  static bool wants_pull_from_disks(const Graph& graph, const State& state);
+  static bool wants_pull(const Graph& graph, const State& state, bool on_disks);
   /// Returns whether processes that have pushed from this frontier push again, without counting first what
   /// they have reached.
-  static bool goes_on(const Graph& graph, const State& state);
+  static bool goes_on(const Graph& graph, const State& state) {
+    return state.frontier_edges <= frontier::few_edges(graph);
+  }
 
   /// Makes the kernel. Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the
   /// smallest ones as many for each boundary vertex. 2 bits for each vertex that the process knows, 3 where
@@ -106,7 +105,7 @@ class Bfs {
   List push(List frontier);
   List pull(const List& frontier);
   bool goes_on_after(const Followed& done);
-  bool wants_pull() const;
+  bool wants_pull() const { return wants_pull(job_.graph(), state_, job_.on_disks()); }
   bool is_enough() const { return enough_ && enough_(state_); }
   bool ends() const { return state_.frontier == 0 || is_enough(); }
   void find_isolated();
@@ -132,6 +131,15 @@ class Bfs {
   State state_;
   bool counted_ = true;  ///< whether the frontier is counted in state_
 };
+
+/// Returns the vertices of the path that parents define, from `source` to `target`; empty if the target has
+/// no parent. `parents`: the vertices before, by local number; kNoVertex without one. The path is the same in
+/// all processes. Collective; throws Error, also when the parents lead round in a circle.
+std::vector<VertexId> path_to(frontier::Job& job, std::span<const PlainId> parents, VertexId source,
+                              VertexId target);
+
+/// Returns the same in one process, from the parents of all vertices, by vertex. Throws Error as above.
+std::vector<VertexId> path_to(std::span<const PlainId> parents, VertexId source, VertexId target);
 
 struct BfsQuestion {
   std::uint64_t farthest = 0;        ///< number of the farthest vertices to list

@@ -49,8 +49,7 @@ class BfsCount {
     bool counted = true;
     for (std::size_t l = 0; l < levels_.count(); ++l) {
       state.advance({levels_.of(l).size(), levels_.edges[l]});
-      state.pulled =
-          counted && (on_disks_ ? Bfs::wants_pull_from_disks(graph_, state) : Bfs::wants_pull(graph_, state));
+      state.pulled = counted && Bfs::wants_pull(graph_, state, on_disks_);
       pulls.push_back(state.pulled);
       counted = !several || state.pulled || !Bfs::goes_on(graph_, state);
     }
