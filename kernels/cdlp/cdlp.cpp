@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 
 #include "base/error.h"
@@ -13,26 +11,17 @@
 
 namespace edgewire::kernels {
 
-namespace {
-
-constexpr std::size_t kAtOnce = 1024;
-
-}  // namespace
-
 Cdlp::Cdlp(frontier::Job& job)
     : job_(job),
       rows_(job),
       steps_(job, nullptr, &rows_.boundary()),
+      label_memory_(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered),
+      labels_(label_memory_.as<PlainId>()),
       next_(job.owned()),
-      news_(0, job.pool().workers() > 1),
-      voters_(0, job.pool().workers() > 1),
-      led_by_(0),
+      news_(known(), job.pool().workers() > 1),
+      voters_(knows_only_owned() ? known() : 0, job.pool().workers() > 1),
+      led_by_(known()),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
-  label_memory_ = topology::NodeMemory(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered);
-  labels_ = label_memory_.as<PlainId>();
-  news_ = SharedBits(known(), job.pool().workers() > 1);
-  if (knows_only_owned()) voters_ = SharedBits(known(), job.pool().workers() > 1);
-  led_by_ = Bits(known());
   for (LocalNumber local{}; local < job.owned(); ++local) {
     labels_[local] = next_[local] = job.ownership().vertex(job.rank(), local);
     owned_edges_ += rows_.out(local).size();
@@ -66,7 +55,9 @@ std::vector<frontier::Superstep> Cdlp::run(std::uint64_t rounds,
   for (std::uint64_t done = done_; changed && done < rounds;) {
     log.step(0, workers_, [&] {
       round();
-      changed = changed_anywhere();
+      std::uint64_t changes = 0;
+      for (const Worker& worker : workers_) changes += worker.changed;
+      changed = job_.sum_of_all(changes) > 0;
     });
     after_round(++done);
   }
@@ -157,7 +148,7 @@ PlainId Cdlp::winner_of_few(Row out, Row in) const {
 /// Counts labels. They are fetched first and counted then, so that the processor has many fetches under way:
 /// a wrong guess in the counting does not hold them up.
 void Cdlp::count(Worker& worker, Row neighbours) const {
-  std::array<PlainId, kAtOnce> heard;
+  std::array<PlainId, 1024> heard;
   while (!neighbours.empty()) {
     const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
     for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[some[i]];
@@ -240,12 +231,6 @@ void Cdlp::mark_voters() {
       }
     }
   });
-}
-
-bool Cdlp::changed_anywhere() {
-  std::uint64_t changed = 0;
-  for (const Worker& worker : workers_) changed += worker.changed;
-  return job_.sum_of_all(changed) > 0;
 }
 
 }  // namespace edgewire::kernels

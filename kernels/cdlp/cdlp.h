@@ -124,7 +124,6 @@ class Cdlp {
   void adopt();
   void find_leader();
   void mark_voters();
-  bool changed_anywhere();
 
   frontier::Job& job_;
   frontier::BothRows rows_;
