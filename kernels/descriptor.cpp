@@ -79,41 +79,37 @@ constexpr std::array kDescriptors{
     Descriptor{.name = "pagerank", .dense = true, .has_iterations = true},
     Descriptor{.name = "ppr", .dense = true, .has_iterations = true},
     Descriptor{.name = "spmv", .dense = true, .has_iterations = true},
-    Descriptor{.name = "bfs",
-               .has_source = true,
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId source) { return count_breadth_first(graph, source); },
-               .memory = same(kBreadthFirst)},
+    Descriptor{
+        .name = "bfs",
+        .has_source = true,
+        .count = [](const Graph& graph, VertexId source, auto) { return count_breadth_first(graph, source); },
+        .memory = same(kBreadthFirst)},
     Descriptor{.name = "sssp",
                .has_source = true,
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId source) { return count_shortest_paths(graph, source); },
+               .count = [](const Graph& graph, VertexId source,
+                           auto) { return count_shortest_paths(graph, source); },
                .memory = same(kShortestPaths)},
-    Descriptor{
-        .name = "wcc",
-        .count = [](const Graph& graph, const CountedRun&, VertexId) { return count_components(graph); },
-        .memory = same(kComponents)},
+    Descriptor{.name = "wcc",
+               .count = [](const Graph& graph, auto, auto) { return count_components(graph); },
+               .memory = same(kComponents)},
     Descriptor{.name = "scc",
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId) { return count_strong_components(graph); },
+               .count = [](const Graph& graph, auto, auto) { return count_strong_components(graph); },
                .memory = {.symmetric = kComponents, .directed = kStrong}},
-    Descriptor{.name = "bc",
-               .has_source = true,
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId source) { return count_betweenness(graph, source); },
-               .memory = same(kBetweenness)},
-    Descriptor{.name = "cdlp",
-               .has_iterations = true,
-               .count = [](const Graph& graph, const CountedRun& run,
-                           VertexId) { return count_labels(graph, run.iterations); },
-               .memory = {.symmetric = kLabels, .directed = kInRows + kLabels, .both_ways = true}},
+    Descriptor{
+        .name = "bc",
+        .has_source = true,
+        .count = [](const Graph& graph, VertexId source, auto) { return count_betweenness(graph, source); },
+        .memory = same(kBetweenness)},
+    Descriptor{
+        .name = "cdlp",
+        .has_iterations = true,
+        .count = [](const Graph& graph, auto, auto iterations) { return count_labels(graph, iterations); },
+        .memory = {.symmetric = kLabels, .directed = kInRows + kLabels, .both_ways = true}},
     Descriptor{.name = "lcc",
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId) { return count_triangles(graph, "lcc", true); },
+               .count = [](const Graph& graph, auto, auto) { return count_triangles(graph, "lcc", true); },
                .memory = of_triangles(triangles<false>)},
     Descriptor{.name = "tc",
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId) { return count_triangles(graph, "tc", false); },
+               .count = [](const Graph& graph, auto, auto) { return count_triangles(graph, "tc", false); },
                .memory = of_triangles(triangles<true>)},
 };
 
@@ -135,10 +131,10 @@ disk::VertexBytes vertex_bytes(std::string_view kernel) {
 FrontierCount count_of(const CountedRun& run, const Graph& graph) {
   const Descriptor& kernel = descriptor_of(run.kernel);
   if (kernel.count == nullptr) throw UsageError(fmt::format("there is no count of {}", run.kernel));
-  if (!kernel.has_source) return kernel.count(graph, run, {});
+  if (!kernel.has_source) return kernel.count(graph, {}, run.iterations);
   const auto source = graph::VertexNames(graph).find(run.source);
   if (!source) throw Error(fmt::format("{}: {} has no such vertex", opt::source(run.source), graph.path()));
-  return kernel.count(graph, run, *source);
+  return kernel.count(graph, *source, run.iterations);
 }
 
 void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships) {

@@ -77,8 +77,9 @@ struct Descriptor {
   bool dense = false;
   bool has_source = false;      ///< whether it starts at a vertex
   bool has_iterations = false;  ///< whether it takes a number of iterations
-  /// Counts the records that a run must send. `source` matters where has_source. Null for dense kernels.
-  FrontierCount (*count)(const Graph&, const CountedRun&, VertexId source) = nullptr;
+  /// Counts the records that a run must send; null for dense kernels. `source` matters where has_source,
+  /// `iterations` where has_iterations.
+  FrontierCount (*count)(const Graph&, VertexId source, std::uint64_t iterations) = nullptr;
   KernelMemory memory{};  ///< memory of a kernel that follows a frontier
 };
 
