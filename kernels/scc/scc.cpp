@@ -30,7 +30,7 @@ std::vector<frontier::Superstep> Scc::run() {
   }
   job_.make_rows();
   std::vector<std::uint8_t> sides = start_with_giant();
-  step(kRows, [&] {
+  log_.step(kRows, workers_, [&] {
     rows_.emplace(job_, sides, merged_ ? giant_ : RestRows::kNoVertex);
     release(sides);
     colours_.resize(rows_->numbers());
@@ -308,7 +308,7 @@ void Scc::name_members() {
 
 /// Brings the edges that are left to all processes, each of which finds all their components.
 void Scc::collect() {
-  step(kCollect, [this] {
+  log_.step(kCollect, workers_, [this] {
     job_.pool().run([this](int lane) {
       Worker& worker = workers_[static_cast<std::size_t>(lane)];
       const auto take = [&](frontier::Record record) {
@@ -348,7 +348,7 @@ void Scc::collect() {
 
 /// Gives the vertices that were one with a vertex the label of that vertex.
 void Scc::name_merged() {
-  step(kFirst, [this] {
+  log_.step(kFirst, workers_, [this] {
     const Home home = job_.ownership().home(giant_);
     const std::uint64_t first = job_.min_of_all(home.owner == rank_ ? labels_[home.local] : kNone);
     job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {

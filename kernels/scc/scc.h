@@ -83,14 +83,10 @@ class Scc {
     std::uint64_t edges, trimmed;
   };
 
-  template <class Work>
-  void step(std::uint64_t kind, const Work& work) {
-    log_.step(kind, workers_, work);
-  }
   /// Runs work(lane, scheme) in all workers.
   template <class Work>
   void step_in_lanes(std::uint64_t kind, const Work& work) {
-    step(kind, [&] {
+    log_.step(kind, workers_, [&] {
       job_.pool().run(
           [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
     });
