@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "edgewire/graph.h"
 #include "graph/file/vertex_names.h"
 #include "kernels/check/plain.h"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/ppr.h"
 #include "kernels/spmv.h"
 
 namespace edgewire::kernels {

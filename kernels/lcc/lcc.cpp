@@ -1,6 +1,5 @@
 #include "kernels/lcc/lcc.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/release.h"

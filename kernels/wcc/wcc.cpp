@@ -1,7 +1,6 @@
 #include "kernels/wcc/wcc.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <optional>
