@@ -16,14 +16,6 @@ namespace {
 // it has more than 1/18 of all vertices: the values that the paper found.
 constexpr std::uint64_t kPullEdges = 15, kPullVertices = 18;
 
-std::vector<process::Candidate<std::uint64_t>> farthest(const frontier::Job& job, std::uint64_t count,
-                                                        const std::vector<std::uint32_t>& levels) {
-  process::TopK<std::uint64_t> highest(count);
-  for (LocalNumber local{}; count > 0 && local < levels.size(); ++local)
-    if (levels[local] != Bfs::kNone) highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
-  return highest.take();
-}
-
 void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
 
 /// Returns the vertices before `vertex` as far as this process knows them: the last one is the source, a
@@ -255,7 +247,10 @@ std::vector<VertexId> path_to(std::span<const PlainId> parents, VertexId source,
 
 BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question) {
   const auto& levels = search.levels();
-  BfsAnswer answer{.farthest = farthest(job, question.farthest, levels)};
+  process::TopK<std::uint64_t> highest(question.farthest);
+  for (LocalNumber local{}; question.farthest > 0 && local < levels.size(); ++local)
+    if (levels[local] != Bfs::kNone) highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
+  BfsAnswer answer{.farthest = highest.take()};
   // A search that is a task does this within its measured time. So there is no branch, which nobody could
   // predict.
   std::uint32_t reached = 0, levels_reached = 0;

@@ -20,6 +20,123 @@ std::string level_text(std::uint32_t level) {
   return level == kNoLevel ? "is not reached" : fmt::format("has level {}", level);
 }
 
+/// The path-based search of Gabow ("Path-based depth-first search for strong and biconnected components",
+/// 2000), without recursion.
+class PathSearch {
+ public:
+  explicit PathSearch(const Graph& graph)
+      : graph_(graph), number_(graph.vertices()), first_(graph.vertices()) {}
+
+  /// Returns, by vertex, the smallest vertex of its component.
+  std::vector<VertexId> run() {
+    for (VertexId v{}; v < number_.size(); ++v)
+      if (number_[v] == 0) search(v);
+    return std::move(first_);
+  }
+
+ private:
+  struct Visit {
+    VertexId vertex;
+    std::uint64_t next;  ///< index of the edge in its row that is followed next
+  };
+
+  void enter(VertexId v) {
+    number_[v] = ++count_;
+    path_.push_back({v, 0});
+    open_.push_back(v);
+    borders_.push_back(v);
+  }
+  void search(VertexId root) {
+    enter(root);
+    while (!path_.empty()) {
+      Visit& visit = path_.back();
+      const auto row = graph::Row{graph_, visit.vertex}.targets();
+      if (visit.next == row.size()) {
+        leave(visit.vertex);
+        continue;
+      }
+      const VertexId target = row[visit.next++];
+      if (number_[target] == 0)
+        enter(target);
+      else if (number_[target] != kDone)  // a cycle: the vertices found since then are one component
+        while (number_[borders_.back()] > number_[target]) borders_.pop_back();
+    }
+  }
+  void leave(VertexId v) {
+    path_.pop_back();
+    if (borders_.back() != v) return;
+    borders_.pop_back();
+    const auto begin = std::find(open_.rbegin(), open_.rend(), v).base() - 1;
+    const VertexId smallest = *std::min_element(begin, open_.end());
+    for (auto one = begin; one != open_.end(); ++one) {
+      first_[*one] = smallest;
+      number_[*one] = kDone;
+    }
+    open_.erase(begin, open_.end());
+  }
+
+  static constexpr std::uint64_t kDone = ~std::uint64_t{0};
+  const Graph& graph_;
+  std::uint64_t count_ = 0;
+  std::vector<std::uint64_t> number_;  ///< numbers in the order of discovery, [vertex]; 0: not yet found
+  std::vector<VertexId> first_;
+  std::vector<Visit> path_;        ///< path from the root to the vertex whose edges are followed
+  std::vector<VertexId> open_;     ///< vertices whose component is not known, as they were found
+  std::vector<VertexId> borders_;  ///< vertices of these where components begin, as far as is known
+};
+
+using Targets = std::span<const VertexId>;
+
+bool has(Targets sorted, VertexId one) { return std::ranges::binary_search(sorted, one); }
+
+/// Calls work(target) for the `targets` that are marked, each once. `marked`: by vertex.
+template <class Work>
+void for_each_common(Targets targets, const std::vector<VertexId>& some, const std::vector<char>& marked,
+                     const Work& work) {
+  constexpr std::size_t kMuchLonger = 16;
+  if (targets.size() / kMuchLonger > some.size()) {
+    for (const VertexId w : some)
+      if (has(targets, w)) work(w);
+    return;
+  }
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (marked[targets[i]] != 0 && (i == 0 || targets[i] != targets[i - 1])) work(targets[i]);
+}
+
+/// The neighbours of a vertex, and the edges and triangles between them.
+struct Between {
+  std::uint64_t neighbours = 0, edges = 0;
+  std::uint64_t triangles = 0;  ///< number of pairs of neighbours with an edge between them, or two
+};
+
+/// Returns the fault of the number of triangles, or the first one that check(vertex, between) finds: a line
+/// of text that is not empty.
+template <class Check>
+std::string check_vertices(const Graph& graph, std::uint64_t triangles, const Check& check) {
+  graph.verify_rows(0, graph.vertices());
+  const PlainSources sources(graph);
+  std::uint64_t corners = 0;
+  std::vector<char> marked(graph.vertices());
+  for (VertexId v{}; v < graph.vertices(); ++v) {
+    const auto neighbours = neighbours_of(graph, sources, v);
+    for (const VertexId u : neighbours) marked[u] = 1;
+    Between between{.neighbours = neighbours.size()};
+    for (const VertexId u : neighbours) {
+      for_each_common(graph::Row{graph, u}.targets(), neighbours, marked, [&](VertexId w) {
+        if (u == w) return;
+        ++between.edges;
+        // A pair counts once, also where edges lead both ways.
+        if (u < w || !has(graph::Row{graph, w}.targets(), u)) ++between.triangles;
+      });
+    }
+    for (const VertexId u : neighbours) marked[u] = 0;
+    if (auto fault = check(v, between); !fault.empty()) return fault;
+    corners += between.triangles;
+  }
+  if (corners != 3 * triangles) return fmt::format("there are {} triangles, not {}", corners / 3, triangles);
+  return {};
+}
+
 }  // namespace
 
 std::string vertex_name(const Graph& graph, VertexId vertex) {
@@ -112,75 +229,6 @@ std::string check_wcc(const Graph& graph, std::span<const PlainId> labels) {
   return {};
 }
 
-namespace {
-
-/// The path-based search of Gabow ("Path-based depth-first search for strong and biconnected components",
-/// 2000), without recursion.
-class PathSearch {
- public:
-  explicit PathSearch(const Graph& graph)
-      : graph_(graph), number_(graph.vertices()), first_(graph.vertices()) {}
-
-  /// Returns, by vertex, the smallest vertex of its component.
-  std::vector<VertexId> run() {
-    for (VertexId v{}; v < number_.size(); ++v)
-      if (number_[v] == 0) search(v);
-    return std::move(first_);
-  }
-
- private:
-  struct Visit {
-    VertexId vertex;
-    std::uint64_t next;  ///< index of the edge in its row that is followed next
-  };
-
-  void enter(VertexId v) {
-    number_[v] = ++count_;
-    path_.push_back({v, 0});
-    open_.push_back(v);
-    borders_.push_back(v);
-  }
-  void search(VertexId root) {
-    enter(root);
-    while (!path_.empty()) {
-      Visit& visit = path_.back();
-      const auto row = graph::Row{graph_, visit.vertex}.targets();
-      if (visit.next == row.size()) {
-        leave(visit.vertex);
-        continue;
-      }
-      const VertexId target = row[visit.next++];
-      if (number_[target] == 0)
-        enter(target);
-      else if (number_[target] != kDone)  // a cycle: the vertices found since then are one component
-        while (number_[borders_.back()] > number_[target]) borders_.pop_back();
-    }
-  }
-  void leave(VertexId v) {
-    path_.pop_back();
-    if (borders_.back() != v) return;
-    borders_.pop_back();
-    const auto begin = std::find(open_.rbegin(), open_.rend(), v).base() - 1;
-    const VertexId smallest = *std::min_element(begin, open_.end());
-    for (auto one = begin; one != open_.end(); ++one) {
-      first_[*one] = smallest;
-      number_[*one] = kDone;
-    }
-    open_.erase(begin, open_.end());
-  }
-
-  static constexpr std::uint64_t kDone = ~std::uint64_t{0};
-  const Graph& graph_;
-  std::uint64_t count_ = 0;
-  std::vector<std::uint64_t> number_;  ///< numbers in the order of discovery, [vertex]; 0: not yet found
-  std::vector<VertexId> first_;
-  std::vector<Visit> path_;        ///< path from the root to the vertex whose edges are followed
-  std::vector<VertexId> open_;     ///< vertices whose component is not known, as they were found
-  std::vector<VertexId> borders_;  ///< vertices of these where components begin, as far as is known
-};
-
-}  // namespace
-
 std::string check_scc(const Graph& graph, std::span<const PlainId> labels) {
   graph.verify_rows(0, graph.vertices());
   const auto right = PathSearch(graph).run();
@@ -220,62 +268,6 @@ std::string check_cdlp(const Graph& graph, std::uint64_t iterations, std::span<c
   }
   return {};
 }
-
-namespace {
-
-using Targets = std::span<const VertexId>;
-
-bool has(Targets sorted, VertexId one) { return std::ranges::binary_search(sorted, one); }
-
-/// Calls work(target) for the `targets` that are marked, each once. `marked`: by vertex.
-template <class Work>
-void for_each_common(Targets targets, const std::vector<VertexId>& some, const std::vector<char>& marked,
-                     const Work& work) {
-  constexpr std::size_t kMuchLonger = 16;
-  if (targets.size() / kMuchLonger > some.size()) {
-    for (const VertexId w : some)
-      if (has(targets, w)) work(w);
-    return;
-  }
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    if (marked[targets[i]] != 0 && (i == 0 || targets[i] != targets[i - 1])) work(targets[i]);
-}
-
-/// The neighbours of a vertex, and the edges and triangles between them.
-struct Between {
-  std::uint64_t neighbours = 0, edges = 0;
-  std::uint64_t triangles = 0;  ///< number of pairs of neighbours with an edge between them, or two
-};
-
-/// Returns the fault of the number of triangles, or the first one that check(vertex, between) finds: a line
-/// of text that is not empty.
-template <class Check>
-std::string check_vertices(const Graph& graph, std::uint64_t triangles, const Check& check) {
-  graph.verify_rows(0, graph.vertices());
-  const PlainSources sources(graph);
-  std::uint64_t corners = 0;
-  std::vector<char> marked(graph.vertices());
-  for (VertexId v{}; v < graph.vertices(); ++v) {
-    const auto neighbours = neighbours_of(graph, sources, v);
-    for (const VertexId u : neighbours) marked[u] = 1;
-    Between between{.neighbours = neighbours.size()};
-    for (const VertexId u : neighbours) {
-      for_each_common(graph::Row{graph, u}.targets(), neighbours, marked, [&](VertexId w) {
-        if (u == w) return;
-        ++between.edges;
-        // A pair counts once, also where edges lead both ways.
-        if (u < w || !has(graph::Row{graph, w}.targets(), u)) ++between.triangles;
-      });
-    }
-    for (const VertexId u : neighbours) marked[u] = 0;
-    if (auto fault = check(v, between); !fault.empty()) return fault;
-    corners += between.triangles;
-  }
-  if (corners != 3 * triangles) return fmt::format("there are {} triangles, not {}", corners / 3, triangles);
-  return {};
-}
-
-}  // namespace
 
 std::string check_lcc(const Graph& graph, std::span<const double> coefficients, std::uint64_t triangles) {
   constexpr double kRounding = 1e-12;

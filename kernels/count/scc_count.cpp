@@ -251,7 +251,7 @@ class SccRun {
               continue;
             }
             load_.add(p, owners_[v]);
-            messages_.push_back({v, &rows == &in_ ? 1U : 0U});
+            messages_.emplace_back(v, &rows == &in_ ? 1U : 0U);
           }
         };
         while (!stacks_[p].empty()) {
@@ -317,7 +317,7 @@ class SccRun {
     others.erase(std::unique(others.begin(), others.end()), others.end());
     for (const VertexId v : others) {
       load_.add(process, owners_[v]);
-      messages_.push_back({v, raised[v]});
+      messages_.emplace_back(v, raised[v]);
     }
   }
 
@@ -389,12 +389,8 @@ class SccRun {
   std::vector<VertexId> members_;
   Rows out_, in_;
   VertexId giant_{kNone};
-  /// A message that a process sends at the end of a superstep, and that reaches its vertex in the next one.
-  struct Message {
-    VertexId vertex;
-    PlainId value;
-  };
-  std::vector<Message> messages_;
+  /// Messages (vertex, value) of the end of a superstep, which reach their vertices in the next one.
+  std::vector<std::pair<VertexId, PlainId>> messages_;
 };
 
 }  // namespace

@@ -141,11 +141,7 @@ void GiantComponent::search_forward(frontier::SuperstepLog& log) {
   job_.tell_as(Scc::kForward);
   log.add(search.run(pivot_, enough), Scc::kForward);
   job_.tell_as({});
-  note_reached(search.levels());
-  unite(reached_);
-}
-
-void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
+  const auto& levels = search.levels();
   left_.resize((levels.size() + kBits - 1) / kBits);
   const Home pivot = job_.ownership().home(pivot_);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
@@ -161,6 +157,7 @@ void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
       left_[begin / kBits] = left;
     }
   });
+  unite(reached_);
 }
 
 /// Shares bits: owners tell the bits of boundary vertices.

@@ -64,7 +64,6 @@ class GiantComponent {
 
   bool choose_pivot();
   void search_forward(frontier::SuperstepLog& log);
-  void note_reached(const std::vector<std::uint32_t>& levels);
   void unite(Bits& bits);
   void join();
   void join_words(Worker& worker, std::size_t first, std::size_t last);

@@ -86,10 +86,8 @@ std::vector<std::uint8_t> Scc::start_with_giant() {
   if (!giant.find(log_)) return sides;
   giant_ = giant.first();
   merged_ = !giant.complete();
-  constexpr std::uint32_t kPiece = 1 << 14;
-  job_.pool().for_each((sides.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::size_t last = std::min<std::size_t>(sides.size(), (piece + 1) * kPiece);
-    for (std::size_t i = piece * kPiece; i < last; ++i) {
+  job_.for_pieces(sides.size(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
       const KnownNumber n(static_cast<std::uint32_t>(i));
       if (giant.all_reached() && !giant.reached(n)) sides[i] = RestRows::kOther;
       if (!giant.has(n)) continue;

@@ -35,9 +35,12 @@ struct Sssp {
   static constexpr bool kWhole = std::is_integral_v<Distance>;
   using Limits = std::numeric_limits<Distance>;
 
-  /// Makes the program. Chooses `delta` where it is 0, by usual_delta(). `unit_weights`: whether each edge
-  /// has weight 1. Collective. Throws UsageError when an option makes no sense, and Error when the job's
-  /// edges have no weights, a negative one, or weights that are not whole where distances are.
+  /// Makes the program. `delta`: where it is 0, a quarter of average weight / average degree is chosen, or 1
+  /// where that is no positive number. Meyer and Sanders show that with delta in proportion to this quotient
+  /// vertices are followed few times and buckets are few, too. On Kronecker graphs a quarter of it follows
+  /// half as many edges as all of it. `unit_weights`: whether each edge has weight 1. Collective. Throws
+  /// UsageError when an option makes no sense, and Error when the job's edges have no weights, a negative
+  /// one, or weights that are not whole where distances are.
   explicit Sssp(frontier::Job& job, double delta = 0, bool unit_weights = false);
 
   static constexpr Distance unreached() { return kWhole ? Limits::max() : Limits::infinity(); }
@@ -66,17 +69,6 @@ struct Sssp {
   bool unit_weights;
   double buckets_a_unit;  ///< number of buckets in a unit: 1 / delta
 };
-
-/// Returns the default of delta: a quarter of average weight / average degree. Meyer and Sanders show that
-/// with delta in proportion to this quotient vertices are followed few times and buckets are few, too. On
-/// Kronecker graphs a quarter of it follows half as many edges as all of it. It is 1 where that is no
-/// positive number.
-inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t vertices) {
-  const double edge_count = static_cast<double>(edges);
-  const double degree = edge_count / static_cast<double>(vertices);
-  const double delta = weight_sum / edge_count / degree / 4;
-  return delta > 0 && std::isfinite(delta) ? delta : 1;
-}
 
 /// The kernel of distances from a source, as Sssp defines them: `Distance` is float, double or std::uint64_t.
 template <class Distance>

@@ -197,7 +197,9 @@ Wcc::Wcc(frontier::Job& job, WccMerge::Room room)
 std::vector<frontier::Superstep> Wcc::run() {
   const bool skips_giant = job_.graph().symmetric();
   bool giant_shared = false;
-  make_sets();
+  job_.for_pieces(forest_.size(), [this](std::size_t first, std::size_t last) {
+    forest_.make_sets(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
+  });
   if (job_.on_disks()) {
     if (skips_giant && job_.owned() == job_.graph().vertices()) hub_ = hub();
     log_.step(kAll, workers_, [this] { link_all(); });
@@ -217,13 +219,6 @@ std::vector<PlainId> Wcc::labels() const {
     for (LocalNumber local = first; local < last; ++local) all[local] = merge_.label(local);
   });
   return all;
-}
-
-void Wcc::make_sets() {
-  job_.pool().for_each((std::uint64_t{forest_.size()} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::uint64_t last = std::min<std::uint64_t>(forest_.size(), (piece + 1) * kPiece);
-    forest_.make_sets(static_cast<std::uint32_t>(piece * kPiece), static_cast<std::uint32_t>(last));
-  });
 }
 
 void Wcc::link_sample() {

@@ -130,7 +130,6 @@ class Wcc {
     std::uint64_t vertices = 0, edges = 0;
   };
 
-  void make_sets();
   void link_sample();
   void link_rest();
   void link_all();

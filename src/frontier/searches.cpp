@@ -47,20 +47,15 @@ Searches::Searches(Job& job, Make make)
       "search", [this](tasks::Context& task) -> tasks::Task { co_return search(task.argument<Turn>()); });
   all_ = registry_.add("searches", [this](tasks::Context& task) -> tasks::Task {
     std::vector<tasks::Ref> refs;
-    for (const Turn& turn : turns(in_order_))
-      refs.push_back(task.spawn(search_, tasks::to_bytes(turn), {}, process_of(turn.first)));
+    const auto processes = static_cast<std::size_t>(job_.bootstrap().size());
+    const std::size_t all = places_.size() * processes, count = sources_.size();
+    for (std::size_t i = 0; i < (in_order_ ? std::min(all, count) : count); ++i) {
+      const Turn turn = in_order_ ? Turn{i, all, i / processes} : Turn{i, count, kAnyPlace};
+      refs.push_back(task.spawn(search_, tasks::to_bytes(turn), {}, process_of(i)));
+    }
     for (const tasks::Ref& ref : refs) found_.push_back((co_await task.take(ref)).bytes);
     co_return "";
   });
-}
-
-std::vector<Searches::Turn> Searches::turns(bool in_order) const {
-  const auto processes = static_cast<std::size_t>(job_.bootstrap().size());
-  const std::size_t all = places_.size() * processes;
-  std::vector<Turn> turns;
-  for (std::size_t i = 0; i < (in_order ? std::min(all, sources_.size()) : sources_.size()); ++i)
-    turns.push_back(in_order ? Turn{i, all, i / processes} : Turn{i, sources_.size(), kAnyPlace});
-  return turns;
 }
 
 std::vector<std::vector<Superstep>> Searches::run(std::span<const VertexId> sources, bool in_order,

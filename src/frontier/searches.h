@@ -93,7 +93,6 @@ class Searches {
     std::unique_ptr<Searcher> searcher;
   };
 
-  std::vector<Turn> turns(bool in_order) const;
   std::string search(const Turn& turn);
   Place& borrow(std::size_t place);
   std::uint64_t mine_of(std::size_t sources) const noexcept;
