@@ -31,7 +31,7 @@ BcLevels<Number>::BcLevels(frontier::Job& job, bool endpoints)
       sums_(sums_memory_.as<Number>()),
       visited_(job.known(), !alone_),
       in_level_(job.known(), !alone_) {
-  job.expect_records(sizeof(frontier::WideRecord));
+  job.expect_records(frontier::kWideRecordBytes);
   job.make_rows();
 }
 

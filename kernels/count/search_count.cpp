@@ -187,7 +187,7 @@ FrontierCount count_breadth_first(const Graph& graph, VertexId source, bool on_d
 
 FrontierCount count_shortest_paths(const Graph& graph, VertexId source, std::size_t distance_bytes) {
   frontier::expect_vertex(graph, source);
-  return {"sssp", Exactness::at_least, sizeof(frontier::ShortRecord::vertex) + distance_bytes,
+  return {"sssp", Exactness::at_least, sizeof(LocalNumber) + distance_bytes,
           [&graph, reached = plain_breadth_first(graph, source).reached](const auto& ownership) {
             return count_reached(graph, reached, ownership);
           }};
@@ -195,7 +195,7 @@ FrontierCount count_shortest_paths(const Graph& graph, VertexId source, std::siz
 
 FrontierCount count_betweenness(const Graph& graph, VertexId source) {
   frontier::expect_vertex(graph, source);
-  return {"bc", Exactness::exact, sizeof(frontier::WideRecord), BcCount(graph, source)};
+  return {"bc", Exactness::exact, frontier::kWideRecordBytes, BcCount(graph, source)};
 }
 
 }  // namespace edgewire::kernels

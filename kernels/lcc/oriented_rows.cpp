@@ -134,9 +134,16 @@ class OrientedRows::Builder {
     for_each_owned([&](LocalNumber local, VertexId v) {
       degrees[local] = bounded(job_.owned_rows().degree(v) + (in_ ? in_->sources(local).size() : 0));
     });
-    frontier::tell_known(
-        job_, rows_.boundary(), [&](LocalNumber local) { return degrees[local]; },
-        [&](KnownNumber known, std::uint32_t degree) { degrees[known] = bounded(degree); });
+    const frontier::Boundary& boundary = rows_.boundary();
+    job_.pool().run([&](int lane) {
+      frontier::exchange_lists(
+          job_, lane, [&](std::uint32_t peer) { return boundary.known_by(peer).size(); },
+          [&](std::uint32_t peer) { return boundary.count(peer); },
+          [&](std::uint32_t peer, std::uint64_t i) { return degrees[boundary.known_by(peer)[i]]; },
+          [&](std::uint32_t peer, std::uint64_t i, std::uint32_t degree) {
+            degrees[boundary.first(peer) + i] = bounded(degree);
+          });
+    });
     return degrees;
   }
   /// Calls work(known_of), where known_of(vertex) is the KnownNumber of a known vertex.

@@ -20,7 +20,7 @@ struct GroupSizes {
 
 /// Counts the vertices of each label. `labels`: by local number. `largest`: the number of groups to list, the
 /// same in all processes. A label is counted by its owner, to whom the others send their counts, in records
-/// of the job, which are Record or WideRecord. Memory: as much as an id for each owned vertex, 1024 records
+/// of the job, which are no short ones. Memory: as much as an id for each owned vertex, 1024 records
 /// for each worker. Collective; throws Error.
 GroupSizes count_groups(Job& job, std::span<const PlainId> labels, std::uint64_t largest);
 

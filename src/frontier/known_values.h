@@ -92,20 +92,4 @@ void exchange_known_bits(
       });
 }
 
-/// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
-/// boundary vertex: values take up to half a record. Collective, while workers rest; `value` and `take` are
-/// called by all of them.
-template <class Value, class Take>
-void tell_known(Job& job, const Boundary& boundary, const Value& value, const Take& take) {
-  job.pool().run([&](int lane) {
-    exchange_lists(
-        job, lane, [&](std::uint32_t peer) -> std::uint64_t { return boundary.known_by(peer).size(); },
-        [&](std::uint32_t peer) -> std::uint64_t { return boundary.count(peer); },
-        [&](std::uint32_t peer, std::uint64_t i) { return value(boundary.known_by(peer)[i]); },
-        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t told) {
-          take(KnownNumber(boundary.first(peer) + static_cast<std::uint32_t>(i)), told);
-        });
-  });
-}
-
 }  // namespace edgewire::frontier

@@ -36,7 +36,7 @@ class FrontierKernel : public Kernel {
   report::RunReport run(launch::Bootstrap& bootstrap, const Graph& graph, const graph::VertexNames& names,
                         const RunOptions& options) final;
 
-  /// Returns the bytes of each record that processes send: a frontier::Record or a WideRecord.
+  /// Returns the bytes of each record that processes send: those of a frontier::Record, or wide ones.
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// Returns the bytes that it keeps of a vertex where rows are on disks; nothing where they cannot be there.
   virtual disk::VertexBytes vertex_bytes() const { return {}; }
