@@ -17,13 +17,11 @@ namespace {
 constexpr std::uint64_t kId = sizeof(PlainId), kNumber = sizeof(KnownNumber), kLevel = sizeof(std::uint32_t),
                         kDistance = sizeof(double);
 
-// The bytes of memory are constants of a prediction. The comments on memory in the kernels' headers say where
-// they come from.
+// The bytes of memory are constants of a prediction; the kernels' headers say where they come from.
 
 /// The memory of bfs: levels, and the two lists of a frontier.
 constexpr ShareBytes kBreadthFirst{.owned = kLevel + kNumber};
-/// The memory of sssp: the lowest distance that is known, and for a boundary vertex also the one that was
-/// sent; values of the result, and lists.
+/// The memory of sssp: the lowest distance, and of a boundary vertex the one sent; results, and lists.
 constexpr ShareBytes kShortestPaths{.owned = 2 * kDistance + kNumber, .boundary = 2 * kDistance};
 /// The memory of wcc: the forest and the labels.
 constexpr ShareBytes kComponents{.owned = kNumber + kId, .boundary = kNumber};
@@ -43,8 +41,7 @@ constexpr ShareBytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
 constexpr ShareBytes kOriented{.owned = 24, .boundary = 24},
     kIntersected{.owned = 4 + kId, .boundary = 12 + kId, .told = 12}, kCredits{.owned = 8, .boundary = 8};
 
-/// Returns the bytes of rows of lcc that travel at a time, out and in. `hubs`: whether to add bits of hubs,
-/// as many as the rows take.
+/// Returns the bytes of rows of lcc that travel at a time, out and in. `hubs`: whether to add bits of hubs.
 std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share, bool hubs) {
   constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
                           kBitsOfHub = 4, kMostBits = 64 << 20;

@@ -50,16 +50,14 @@ class Convergence {
   Ending ending_ = Ending::iterations;
 };
 
-/// Throws UsageError when an option makes no sense, or is not for a job whose edges have weights (`weighted`,
-/// see job::DenseOptions) or none.
+/// Throws UsageError when an option makes no sense, or is at odds with edges that are `weighted`, or not.
 void check(const PageRankOptions& options, bool weighted);
 
 struct RankTotals {
   double dangling = 0, change = 0;  ///< rank of dangling vertices; L1 change of the last step
 };
 
-/// Returns 1 / out-degree, or 1 / sum of the weights; 0 for dangling vertices. Throws Error, see
-/// Row::weight_sum().
+/// Returns 1 / out-degree, or 1 / sum of weights; 0 for dangling vertices. Throws as Row::weight_sum().
 template <class Offered>
 Offered inverse_degree(const graph::Row& row, bool weighted) {
   const bool floats = sizeof(Offered) == sizeof(float);

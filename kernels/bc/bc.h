@@ -89,8 +89,7 @@ template <class Number>
 std::unique_ptr<BcSearch> weighted_search(frontier::Job& alone, bool endpoints);
 
 /// Returns whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`:
-/// vertices of the level before, and edges out of them; `unvisited`: edges out of vertices that are not
-/// reached yet.
+/// vertices of the level before, and edges out of them; `unvisited`: edges out of vertices not reached yet.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unvisited, int processes);
 
 struct BcScale {
@@ -102,8 +101,7 @@ struct BcScale {
 /// between; with `endpoints` it may be one of them. `samples`: the number of sources that were drawn, so that
 /// scores are an estimate; 0: none, all vertices count as sources.
 BcScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
-/// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
-/// `of_all`. `sources`: in order.
+/// Multiplies scores of this process, [local number], or `of_all` vertices, [vertex]. `sources`: in order.
 void scale_scores(const frontier::Job& job, std::span<double> scores, bool of_all, const BcScale& by,
                   std::span<const VertexId> sources);
 

@@ -156,8 +156,7 @@ bool BcLevels<Number>::pushes_back(const Level& level, const Level& next) const 
   return job_.graph().symmetric() && next.out_edges < level.out_edges;
 }
 
-/// Pushes shares: each vertex of the next level adds its share to its predecessors on this level, whose
-/// owners get what was added to mirrors.
+/// Pushes shares: each vertex of the next level adds its share to its predecessors, owned ones or mirrors.
 template <class Number>
 void BcLevels<Number>::push_shares(const Level& level, const List& next) {
   in_level_.add_all(level.vertices);
@@ -220,8 +219,7 @@ void BcLevels<Number>::set_shares(const List& level, std::span<const Number> sum
   });
 }
 
-/// Adds the ends of paths. A source lies on the paths to all that it reaches, and each of those on the paths
-/// to it.
+/// Adds the ends of paths. A source lies on the paths to all that it reaches, and these on the paths to it.
 template <class Number>
 void BcLevels<Number>::add_endpoints(VertexId source) {
   const Home home = job_.ownership().home(source);
@@ -256,8 +254,7 @@ void BcLevels<Number>::start(VertexId source) {
   open_level(std::move(first));
 }
 
-/// Makes these vertices the next level. Returns false when it is empty in all processes, or one has found too
-/// many paths.
+/// Makes these vertices the next level. Returns false when it is empty everywhere, or has too many paths.
 template <class Number>
 bool BcLevels<Number>::open_level(List vertices) {
   // Its rows and sums are read in their order in memory. A short list matters only where rows are on disks.

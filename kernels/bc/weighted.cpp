@@ -124,8 +124,7 @@ class WeightedSearch final : public BcSearch {
     const graph::VertexNames names(graph_);
     return fmt::format("{}: edge {} -> {}", graph_.path(), names(v), names(target));
   }
-  /// Throws Error that says that the distance of a vertex is too large, where an edge leads to one that no
-  /// other way reaches.
+  /// Throws Error that says that the way to a vertex is too long, where no other way reaches it.
   void expect_reached() {
     for (const VertexId v : order_)
       for_each_edge(v, [&](VertexId target, auto /*weight*/) {

@@ -95,8 +95,7 @@ Bfs::List Bfs::start(VertexId source) {
   return {home.local};
 }
 
-/// A worker's reaction to an edge from the frontier to a vertex. `kSmallest`: of several such vertices the
-/// smallest one is the parent.
+/// A worker's reaction to an edge from the frontier to a vertex. `kSmallest`: see Parents.
 template <bool kSmallest>
 struct Bfs::Hear {
   Bfs& bfs;
@@ -198,8 +197,7 @@ bool Bfs::wants_pull(const Graph& graph, const State& state, bool on_disks) {
   return state.frontier_edges > state.unseen_edges / kPullEdges;
 }
 
-/// Finds the vertices without edges, and leaves them out: such a vertex is never found, and would be looked
-/// for in each pull.
+/// Finds the vertices without edges, and leaves them out: each pull would look for them in vain.
 void Bfs::find_isolated() {
   isolated_.resize((job_.owned() + std::size_t{kBits} - 1) / kBits);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
@@ -251,8 +249,7 @@ BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, cons
   for (LocalNumber local{}; question.farthest > 0 && local < levels.size(); ++local)
     if (levels[local] != Bfs::kNone) highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
   BfsAnswer answer{.farthest = highest.take()};
-  // A search that is a task does this within its measured time. So there is no branch, which nobody could
-  // predict.
+  // A search that is a task does this within its measured time. So there is no branch to predict.
   std::uint32_t reached = 0, levels_reached = 0;
   for (const std::uint32_t level : levels) {
     const std::uint32_t above = level + 1;  // this is 0 for kNone

@@ -63,16 +63,14 @@ class Bfs {
   };
   /// Returns whether the next superstep pulls, when all vertices that the last one has reached are counted.
   static bool wants_pull(const Graph& graph, const State& state, bool on_disks);
-  /// Returns whether processes that have pushed from this frontier push again, without counting first what
-  /// they have reached.
+  /// Returns whether processes push again from what they reach, without counting it first.
   static bool goes_on(const Graph& graph, const State& state) {
     return state.frontier_edges <= frontier::few_edges(graph);
   }
 
   /// Makes the kernel. Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the
   /// smallest ones as many for each boundary vertex. 2 bits for each vertex that the process knows, 3 where
-  /// it pulls, and 2 more for each owned one; about 2 bytes for each one where the workers of a single
-  /// process hand over. `job` outlives it.
+  /// it pulls, and 2 more for each owned one; 2 bytes where workers hand over. `job` outlives it.
   Bfs(frontier::Job& job, Parents parents);
 
   /// Searches from `source`. It may be called again. `enough` is called before each superstep, perhaps
@@ -117,8 +115,7 @@ class Bfs {
   bool smallest_;  ///< whether a parent is the smallest one
   frontier::SuperstepLog log_;
   FrontierJob<PlainId> search_;
-  /// The bits, by KnownNumber, of vertices that this process has not reached, or has not yet named to their
-  /// owners.
+  /// The bits, by KnownNumber, of vertices not reached by this process, or not yet named to owners.
   topology::NodeMemory unseen_memory_;
   std::span<Word> unseen_;
   std::vector<Word> isolated_;  ///< bits of the owned vertices without edges; empty until the first pull
@@ -155,8 +152,7 @@ struct BfsAnswer {
   std::vector<VertexId> path{};  ///< path from the source to the target; empty: there is none
 };
 
-/// Returns the part of this process, after search.run(source). The question is the same in all processes.
-/// Collective; throws Error.
+/// Returns the part of this process, after search.run(source). All ask the same. Collective; throws Error.
 BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question);
 /// Returns the answer at rank 0, made of the parts of all processes; elsewhere the result is undefined.
 /// `farthest`: as in the question. Collective; throws Error.

@@ -29,8 +29,7 @@ Cdlp::Cdlp(frontier::Job& job)
   for (KnownNumber n(job.owned()); n < known(); ++n) labels_[n] = rows_.boundary().vertex(n);
 }
 
-/// Goes on from these labels. All vertices have news, so that each one votes in the next round: which labels
-/// the last one had changed is not known.
+/// Goes on from these labels. All vertices have news: which labels the last round had changed is not known.
 void Cdlp::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
   const std::uint64_t vertices = job_.graph().vertices();
   if (labels.size() != next_.size()) throw Error("the labels are those of other vertices");
@@ -108,8 +107,7 @@ PlainId Cdlp::winner(Worker& worker, Row out, Row in) const {
   return worker.votes.winner();
 }
 
-/// Returns whether the leading label has more than half of the votes. One bit for each vertex fits the cache,
-/// where all labels do not.
+/// Returns whether the leading label has more than half of the votes. The bits fit the cache, labels do not.
 bool Cdlp::leader_wins(Row out, Row in) const noexcept {
   constexpr std::size_t kStride = 64;
   const std::size_t need = (out.size() + in.size()) / 2 + 1;

@@ -35,9 +35,8 @@ namespace edgewire::kernels {
 
 /// A table that counts votes for labels and knows the label with the most, the smallest of those on a tie. A
 /// hash table with linear probing of twice as many slots as there may be labels, or up to four times: the
-/// labels around most vertices fit the L1 cache. A vote for a new label takes no other way than one for a
-/// label that is there, and the best is kept as votes come, so that the processor has no branch to guess but
-/// whether a slot is another label's.
+/// labels around most vertices fit the L1 cache. The best is kept as votes come, and a new label takes no
+/// other way, so the one branch to guess is whether a slot is another label's.
 class VoteTable {
  public:
   /// The bits of a label; the count is above them.

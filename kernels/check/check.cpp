@@ -109,8 +109,7 @@ struct Between {
   std::uint64_t triangles = 0;  ///< number of pairs of neighbours with an edge between them, or two
 };
 
-/// Returns the fault of the number of triangles, or the first one that check(vertex, between) finds: a line
-/// of text that is not empty.
+/// Returns the fault of the number of triangles, or the first one that check(vertex, between) finds.
 template <class Check>
 std::string check_vertices(const Graph& graph, std::uint64_t triangles, const Check& check) {
   graph.verify_rows(0, graph.vertices());
@@ -145,8 +144,7 @@ std::string vertex_name(const Graph& graph, VertexId vertex) {
 
 // Why this is enough. By the second rule there is a path of as many edges as the level says: each vertex but
 // the source has an edge from the level below, and only the source has level 0. So no level is too low, and
-// whatever has a level is reachable. By the first rule no level is too high: it grows by at most 1 along each
-// edge of a shortest path.
+// whatever has a level is reachable. By the first rule no level is too high: it grows by at most 1 an edge.
 std::string check_bfs(const Graph& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents) {
   const std::uint64_t vertices = graph.vertices();

@@ -1,5 +1,4 @@
-// Plain sequential ways over a graph: the references of `--verify` and the counts of `bound` begin with them.
-// They share nothing with the kernels.
+// Plain sequential ways over a graph, for `--verify` and `bound`. They share nothing with the kernels.
 #pragma once
 
 #include <algorithm>
@@ -58,8 +57,7 @@ inline Levels plain_breadth_first(const Graph& graph, VertexId source) {
   return found;
 }
 
-/// Calls visit(target, weight) for the edges out of a vertex, with the weight in the type of the file; where
-/// `unit`, with weight 1.
+/// Calls visit(target, weight) for the edges out of a vertex; `unit`: with weight 1, else that of the file.
 template <class Visit>
 void each_edge(const Graph& graph, VertexId u, bool unit, const Visit& visit) {
   const graph::Row row{graph, u};

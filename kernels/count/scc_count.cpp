@@ -159,8 +159,7 @@ class SccRun {
     return reached;
   }
 
-  /// Searches backward. A process sees at once which of its own vertices have joined, and which of others' in
-  /// the next round.
+  /// Searches backward. A process sees at once which of its vertices have joined, and others' a round later.
   std::vector<bool> search_backward(VertexId pivot, const std::vector<bool>& reached, bool& all_joined) {
     const RecordLoad bits = bits_of_known(graph_, ownership_);
     std::vector<bool> joined(vertices_), waits = reached;
@@ -191,8 +190,7 @@ class SccRun {
     }
   }
 
-  /// Calls visit(at, u, v) for the edges u to v, in the row of `at`, that may still be on a cycle; those that
-  /// have joined are one vertex, or gone.
+  /// Calls visit(at, u, v) for edges u to v, in the row of `at`, that may be on a cycle. The joined are one.
   template <class Visit>
   void each_edge(const Visit& visit) const {
     const auto one_with = [&](VertexId v) { return colours_[v] == kIsMerged ? giant_ : v; };
@@ -221,8 +219,7 @@ class SccRun {
     for (Rows* rows : {&out_, &in_}) rows->counts = rows->lengths;
   }
 
-  /// Returns the edges that are left, of vertices with edges in both directions; the others go onto the
-  /// stacks.
+  /// Returns the edges left of vertices with edges in both directions; the others go onto the stacks.
   std::uint64_t survey() {
     std::uint64_t edges = 0;
     for (VertexId v{}; v < vertices_; ++v) {
@@ -290,8 +287,7 @@ class SccRun {
     return true;
   }
 
-  /// Spreads colours as far as a process can alone, its largest colour first; then it tells the owners of
-  /// what it has raised.
+  /// Spreads colours as far as a process can alone, the largest first; then it tells owners what has risen.
   void spread(std::uint32_t process) {
     std::vector<std::pair<PlainId, VertexId>> starts;
     for (const VertexId v : std::exchange(stacks_[process], {})) starts.emplace_back(colours_[v], v);

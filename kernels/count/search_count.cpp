@@ -71,8 +71,7 @@ class BfsCount {
   Levels levels_;
 };
 
-/// Counts sssp. However sssp orders its work, a process names each vertex of another one that its reached
-/// vertices lead to.
+/// Counts sssp. In any order, a process names each vertex of others that its reached vertices lead to.
 std::vector<CountedStep> count_reached(const Graph& graph, std::span<const VertexId> reached,
                                        const partition::Ownership& ownership) {
   const auto processes = static_cast<std::uint32_t>(ownership.processes());

@@ -17,8 +17,7 @@ constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;
 /// The number of numbers of 32 bits in a word.
 constexpr std::size_t kNumbersAWord = kIds64 ? 2 : 1;
 
-/// Returns the words of a row that travels. They are whole records, so that the batches and the workers do
-/// not change what is sent.
+/// Returns the words of a row that travels: whole records, so that batches do not change what is sent.
 std::size_t words_of_row(std::size_t entries, bool directed) {
   return (entries + (directed ? frontier::values_of_bits(entries) : 0) + 1) / 2 * 2;
 }
@@ -152,8 +151,7 @@ void BoundaryRows::tell_lengths() {
   }
 }
 
-/// Marks the entries that a peer needs. An entry of another process may be in a row there, as far as is known
-/// here.
+/// Marks the entries that a peer needs. An entry of another process may be in a row there.
 void BoundaryRows::set_needed_by(std::uint32_t peer) {
   for (std::size_t w = 0; w < needed_.words(); ++w) needed_.set_word(w, boundary_.word(w));
   needed_.add_all(asked_[peer]);

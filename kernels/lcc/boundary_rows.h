@@ -15,8 +15,7 @@ namespace edgewire::kernels {
 /// The rows of boundary vertices. A process asks for the rows of those boundary vertices that occur in rows
 /// of owned vertices with two entries or more: else there is nothing to intersect. Rows come in the order of
 /// their vertices' numbers, in which owner and receiver agree, so rows need no ids. An entry is the id of its
-/// vertex. An owner leaves out its own vertices that the receiver has not asked for, since they are in none
-/// of its rows.
+/// vertex. An owner leaves out its own vertices that the receiver has not asked for.
 class BoundaryRows {
  public:
   /// Returns the number of words, as wide as an id, that travel in a batch from and to a process, with its
@@ -30,8 +29,7 @@ class BoundaryRows {
 
   /// Returns the number of batches that are left, the same in all processes.
   std::uint64_t batches_left() const noexcept { return batches_left_; }
-  /// Replaces the rows of the last batch by those of the next one. Collective, while workers rest; throws
-  /// Error.
+  /// Replaces the last batch by the next one. Collective, while workers rest; throws Error.
   void fetch();
   const RowBatch& batch() const noexcept { return batch_; }
   /// Returns the number of entries of the batch's rows, or an upper bound.

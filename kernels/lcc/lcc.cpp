@@ -52,8 +52,7 @@ inline std::uint32_t add_each_bit(OrientedRows::Row row, const std::uint32_t* wo
   return found;
 }
 
-/// Looks up all entries of a row in the bits of the other one. It uses gathers, where the processor has some:
-/// the words are in the caches.
+/// Looks up all entries of a row in the bits of the other one, by gathers where the processor has some.
 template <bool kCredited>
 std::uint32_t add_bits(OrientedRows::Row row, const std::uint32_t* words, std::uint32_t* credits) {
   return topology::run_for_cpu([=] { return add_each_bit<kCredited>(row, words, credits); });
@@ -218,8 +217,7 @@ void Lcc::find_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch)
   if (marked) unmark(worker, row);
 }
 
-/// Does the same where edges have a direction. A corner of a triangle is credited the edges between the two
-/// others, one or two.
+/// Does the same where edges have a direction. A corner is credited the edges between the two others.
 void Lcc::find_directed_triangles(Worker& worker, std::uint32_t u, const RowBatch& batch) {
   const auto [first, last] = places_of(rows_->row(u), batch);
   if (first == last) return;

@@ -31,8 +31,7 @@ namespace edgewire::kernels {
 /// more than the rows take, and at most 64 MiB.
 class HubBits {
  public:
-  /// Makes bits of the rows of a batch, whose rows have at least `entries`. Where rows are not in the order
-  /// of degrees there are no hubs.
+  /// Makes bits of a batch, whose rows have at least `entries`; none where rows are not by_degree().
   HubBits(const OrientedRows& rows, const ForEach& for_each, const RowBatch& batch, std::uint64_t entries)
       : first_(batch.first), hubs_(batch.first) {
     constexpr std::uint32_t kMost = 1 << 15, kRowsAtOnce = 256;
@@ -78,16 +77,14 @@ class NeighbourMark {
   std::uint32_t credit() const noexcept { return word_ % kBothWays; }
 
  private:
-  // No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much: a credit
-  // never reaches bit 30.
+  // No row has over sqrt(2 m) < 2^23 entries, and no credit is over 4 times that: it never reaches bit 30.
   static constexpr std::uint32_t kNeighbour = std::uint32_t{1} << 31, kBothWays = std::uint32_t{1} << 30;
   std::uint32_t word_ = 0;
 };
 
 class Lcc {
  public:
-  /// The values of Superstep::kind. In kOrient `edges` has the edges of the owned vertices, in kIntersect the
-  /// entries of rows that were looked up.
+  /// The values of Superstep::kind. In kOrient `edges` has all own edges, in kIntersect entries looked up.
   static constexpr std::uint64_t kOrient = 0, kIntersect = 1, kCredit = 2;
 
   /// The sizes of pieces, which tests make smaller: the bits of a credit that travel at a time, 1 to 32, and
@@ -120,8 +117,7 @@ class Lcc {
   std::vector<std::uint64_t> triangles_of_vertices() const;
   /// Returns the number of triangles of the whole graph without its directions.
   std::uint64_t triangles() const noexcept { return triangles_; }
-  /// Returns the number of pairs of neighbours of owned vertices, d (d - 1) / 2 each: each could close a
-  /// triangle.
+  /// Returns the pairs of neighbours of owned vertices, d (d - 1) / 2 each, which could close triangles.
   double pairs_of_neighbours() const;
 
  private:

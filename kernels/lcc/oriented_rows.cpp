@@ -167,8 +167,7 @@ class OrientedRows::Builder {
     }
   }
   /// Copies the rows of a piece, which lie side by side, and makes the heads of its vertices [first, last)
-  /// point to them. Behind each row of a directed graph are its bytes of both_ways(). Returns the number of
-  /// entries of these rows.
+  /// point to them. Behind each row of a directed graph are its bytes of both_ways(). Returns their entries.
   std::uint64_t keep_piece(const std::vector<std::uint32_t>& entries, std::uint32_t first,
                            std::uint32_t last) {
     auto& own = rows_.own_[first / kVerticesAtOnce];
@@ -199,8 +198,7 @@ class OrientedRows::Builder {
     std::sort(row, row + head.length);
     worker.entries.resize(begin + head.length);
   }
-  /// Puts the KnownNumbers of the neighbours of `v` into `row`, whose content does not matter before. Returns
-  /// their number: the degree.
+  /// Puts the KnownNumbers of the neighbours of `v` into `row`. Returns their number: the degree.
   template <class KnownOf>
   std::uint32_t put_neighbours(std::span<const VertexId> ids, VertexId v, const KnownOf& known_of,
                                std::uint32_t* row) const {
@@ -208,8 +206,7 @@ class OrientedRows::Builder {
     for_each_target(ids, v, known_of, [&](KnownNumber known) { row[degree++] = known; });
     return degree;
   }
-  /// Turns the KnownNumbers in `row` into numbers, and keeps those below `own` at its front. Returns how many
-  /// remain: the length of the oriented row.
+  /// Turns the KnownNumbers in `row` into numbers, keeps those below `own`, and returns how many these are.
   std::uint32_t orient_row(std::uint32_t own, std::uint32_t degree, std::uint32_t* row) const {
     std::uint32_t length = 0;
     for (std::uint32_t i = 0; i < degree; ++i) {

@@ -28,8 +28,7 @@ CollectedComponents::CollectedComponents(std::vector<frontier::Record> edges) {
     if (low_[i] == 0) visit(i);
 }
 
-/// Visits all vertices that can be reached and were not seen. Their numbers count from 1, in the order of
-/// discovery.
+/// Visits all vertices that can be reached and were not seen. Numbers count from 1, as vertices are found.
 void CollectedComponents::visit(std::uint32_t root) {
   struct Step {
     std::uint32_t vertex, number;

@@ -64,8 +64,7 @@ std::vector<LocalNumber> Scc::vertices_left() const {
   return left;
 }
 
-/// Labels a vertex. Returns whether it had no label before. Labels order nothing else, so all accesses are
-/// relaxed.
+/// Labels a vertex. Returns whether it had no label before. Labels order nothing else: all is relaxed.
 bool Scc::label(LocalNumber local, PlainId value) noexcept {
   PlainId none = kNone;
   return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
@@ -76,9 +75,8 @@ LocalNumber Scc::checked(PlainId local) const {
   return LocalNumber(static_cast<std::uint32_t>(local));
 }
 
-/// Returns sides by the numbers of the job's boundary: the vertices that can be reached from the component
-/// and the others are two sides. Where not all of the component was found, the found part is one vertex from
-/// here on: its first one.
+/// Returns sides by the numbers of the job's boundary: the vertices that the component reaches, and the
+/// others. Where not all of the component was found, the part is one vertex from here on.
 std::vector<std::uint8_t> Scc::start_with_giant() {
   std::vector<std::uint8_t> sides(job_.known(), RestRows::kReached);
   if (job_.graph().edges() <= collected_) return sides;
@@ -105,8 +103,7 @@ void Scc::reset_counts(LocalNumber local) {
   counts_[kIn][local] = static_cast<std::uint32_t>(rows_->in(local).size());
 }
 
-/// Labels vertices without edges in one direction, and counts the edges that are left and the vertices whose
-/// edges are to go, over all processes.
+/// Labels vertices without edges in one direction, and counts edges left and vertices to trim, over all.
 Scc::Left Scc::survey() {
   for (Worker& worker : workers_) worker.edges_left = 0;
   for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
@@ -140,8 +137,7 @@ void Scc::trim() {
   trimmed_ = frontier_.settle(std::exchange(trimmed_, {}), visit, hear, {}, kTrimmedAtOnce);
 }
 
-/// Lowers the count of a vertex: a vertex at the other end of an edge has been trimmed. Returns whether the
-/// vertex is trimmed by that.
+/// Lowers the count of a vertex, whose neighbour was trimmed. Returns whether that trims the vertex.
 bool Scc::lower_count(LocalNumber local, Way way) {
   if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return false;
   return label(local, job_.ownership().vertex(rank_, local));
@@ -225,8 +221,7 @@ void Scc::gather_colours() {
       });
 }
 
-/// Notes that the vertex reaches one of this colour that is in the component. Returns whether it is in it,
-/// and this is new.
+/// Notes that the vertex reaches one of this colour that is in the component. Returns whether this is news.
 bool Scc::join(Worker& worker, LocalNumber local, PlainId value) {
   if (colours_[local] != value || !label(local, vertex_of(value))) return false;
   worker.members.push_back(local);
@@ -268,8 +263,7 @@ void Scc::tell_colours() {
   });
 }
 
-/// Names the members of the other components that colours have found: the owner of the root is told the
-/// vertices, and asked for the first one.
+/// Names the members of components of colours: the root's owner is told them, and asked for the first.
 void Scc::name_members() {
   std::uint64_t members = 0;
   for (const Worker& worker : workers_) members += worker.members.size();

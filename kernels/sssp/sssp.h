@@ -28,8 +28,7 @@
 
 namespace edgewire::kernels {
 
-/// The program of shortest paths. `Distance`: float, double, or std::uint64_t, which adds whole weights
-/// exactly.
+/// The program of shortest paths. `Distance`: float, double, or std::uint64_t for whole weights.
 template <class Distance = double>
 struct Sssp {
   static constexpr bool kWhole = std::is_integral_v<Distance>;
@@ -78,8 +77,7 @@ class DeltaStepping {
   static constexpr std::size_t kRecordBytes = FrontierJob<Distance>::kRecordBytes;
 
   /// Makes the kernel. Memory: a distance for each vertex that the process knows, and one more for each
-  /// boundary vertex. Throws UsageError when the job has smaller records, or weights where the program has
-  /// none.
+  /// boundary vertex. Throws UsageError when the job has smaller records, or weights and the program none.
   DeltaStepping(frontier::Job& job, const Sssp<Distance>& program)
       : job_(job),
         program_(program),

@@ -80,8 +80,7 @@ class Forest {
 };
 
 /// The components of a process that other processes have vertices of, as far as its own edges tell. A
-/// component is named by its root, which is the smallest owned vertex. They are numbered by their roots,
-/// ascending.
+/// component is named by its root, the smallest owned vertex, and numbered in their order.
 class OpenComponents {
  public:
   static constexpr std::uint32_t kNone = Forest::kNone;
@@ -114,8 +113,7 @@ class OpenComponents {
   }
 
   /// The roots of the vertices whose components the two processes name to link them, in an order that both
-  /// know, [peer]. kNone: this process has no component for the vertex, since its edges were linked at the
-  /// peer.
+  /// know, [peer]. kNone: no component here, since edges were linked at the peer.
   std::vector<std::vector<std::uint32_t>> named;
   std::uint32_t giant = kNone;  ///< root of the component that several processes know to be one
 

@@ -56,8 +56,8 @@ void WccJoin::fetch(PlainId name) const noexcept {
   __builtin_prefetch(table_.data() + (mix64(name) & (table_.size() - 1)));
 }
 
-/// Returns the root, and halves the path on its way (Tarjan, van Leeuwen: "Worst-case analysis of set union
-/// algorithms", 1984).
+/// Returns the root; halves the path (Tarjan, van Leeuwen: "Worst-case analysis of set union algorithms",
+/// 1984).
 std::uint32_t WccJoin::root(std::uint32_t n) noexcept {
   while (parents_[n] != n) n = parents_[n] = parents_[parents_[n]];
   return n;

@@ -29,8 +29,7 @@ class WccJoin {
   /// process or of others that it receives, and 4 bytes for each root in OpenComponents::named.
   WccJoin(frontier::Job& job, const OpenComponents& open);
 
-  /// Links the components that two processes have named for a vertex. Returns the number of names that this
-  /// process has sent.
+  /// Links the components that two processes have named for a vertex. Returns how many it has sent.
   std::uint64_t exchange_names();
   /// Links all components. Process 0 links them where it gets no more than `room`.
   void link_all(frontier::SuperstepLog& log, std::uint64_t room);
@@ -57,8 +56,7 @@ class WccJoin {
   std::uint32_t owner_of(std::uint32_t n) const noexcept {
     return job_.ownership().home(VertexId(names_[n])).owner;
   }
-  /// Returns the order by which a root is lower than all others of its tree. The order is the same in all
-  /// processes.
+  /// Returns the order by which a root is lower than all others of its tree, in all processes the same.
   std::uint64_t order(std::uint32_t n) const noexcept { return mix64(names_[n]); }
   std::uint32_t root(std::uint32_t n) noexcept;
   void link(std::uint32_t n, std::uint32_t m);
@@ -77,8 +75,7 @@ class WccJoin {
   std::vector<Slot> table_;             ///< numbers by a hash of their names
   std::vector<std::uint32_t> pending_;  ///< components whose owners do not know their parent
   std::vector<std::uint32_t> to_ask_;   ///< roots of other processes
-  /// Roots of this process whose labels a peer has asked for, and roots of the peer that are asked for,
-  /// [peer].
+  /// Roots here whose labels a peer has asked for, and the peer's roots that are asked for, [peer].
   std::vector<std::vector<std::uint32_t>> requested_, awaited_;
 };
 

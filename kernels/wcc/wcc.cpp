@@ -102,8 +102,7 @@ bool WccMerge::meets(std::uint32_t peer, std::uint32_t root) const noexcept {
   return false;
 }
 
-/// Links the boundary vertices that other processes have in the giant component, and this process's part of
-/// it, whose root is `root`; kNone: none.
+/// Links the boundary vertices that others have in the giant component, and its part here, if any: `root`.
 void WccMerge::link_giant(std::uint32_t root) {
   constexpr std::uint32_t kPiece = 1 << 14;
   giant_member_ = root;
@@ -147,8 +146,7 @@ void WccMerge::join(frontier::SuperstepLog& log, bool giant_shared) {
 }
 
 /// Returns the numbers of the vertices that this process and the peer know, and whose components they name.
-/// The vertices of the process with the higher rank come first. Where every edge is stored both ways, those
-/// of one process are enough.
+/// The vertices of the process with the higher rank come first. In symmetric graphs one list is enough.
 std::vector<std::uint32_t> WccMerge::open_between(std::uint32_t peer) const {
   std::vector<std::uint32_t> here, there;  // boundary vertices here, and owned vertices that the peer knows
   for (std::uint32_t n = boundary_.first(peer); n < boundary_.first(peer) + boundary_.count(peer); ++n)
@@ -162,8 +160,7 @@ std::vector<std::uint32_t> WccMerge::open_between(std::uint32_t peer) const {
   return std::move(first);
 }
 
-/// Finds the open components. A boundary vertex may have no owned vertex in its tree where rows were skipped:
-/// then its component has no name here.
+/// Finds open components. Where rows were skipped, a boundary vertex may have no owned vertex in its tree.
 void WccMerge::find_open() {
   job_.pool().for_each(processes_, [&](int, std::uint64_t peer) {
     if (peer == rank_) return;
@@ -275,8 +272,7 @@ void Wcc::link_rest() {
 }
 
 /// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: the edges of a
-/// vertex that is already in the giant component, which has the hub here. An edge is left out at both ends
-/// only where both are in it.
+/// vertex that is already in the giant component, which has the hub here. Only edges within it are left out.
 void Wcc::link_all() {
   std::atomic<std::uint32_t> next{0};
   job_.pool().run([&](int w) {

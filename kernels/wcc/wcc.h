@@ -71,13 +71,11 @@ class WccMerge {
   /// that are in the same one. Returns false when no process has one; it may be called again then.
   bool share_giant(frontier::SuperstepLog& log);
   /// Returns whether all processes know that the vertex, which is known here, is in that component. Edges of
-  /// its row need not be linked where the graph is symmetric. Before share_giant() none is. It needs no other
-  /// process.
+  /// its row need not be linked where the graph is symmetric. Before share_giant() none is.
   bool in_giant(std::uint32_t owner, std::uint32_t number) const noexcept {
     return has_giant_[owner] != 0 && giant_.test(number);
   }
-  /// Links the components of all processes, after all edges were linked. `giant_shared`: the result of
-  /// share_giant().
+  /// Links the components of all processes, after all edges were linked. `giant_shared`: see share_giant().
   void join(frontier::SuperstepLog& log, bool giant_shared);
   /// Returns the smallest vertex of the component. It is called after join(), and needs no other process.
   PlainId label(LocalNumber local) const noexcept {
@@ -112,12 +110,10 @@ class WccMerge {
 class Wcc {
  public:
   static constexpr std::size_t kSampledEdges = 2;  ///< number of edges of each vertex in kSample
-  /// The values of Superstep::kind, with those of WccMerge besides. Its `frontier` has vertices whose
-  /// edges were linked.
+  /// The values of Superstep::kind, beside WccMerge's. `frontier` has vertices whose edges were linked.
   static constexpr std::uint64_t kSample = 0, kRest = 1, kAll = 2;
 
   /// Makes the kernel. Memory: 4 bytes for each vertex that the process knows; WccMerge. `job` outlives it.
-  /// `room`: as for WccMerge.
   explicit Wcc(frontier::Job& job, WccMerge::Room room = {});
 
   /// Runs the kernel. Collective; throws Error.

@@ -25,8 +25,7 @@ void each_edge(Job& job, std::uint64_t first, std::uint64_t last, const Take& ta
 }  // namespace
 
 InRows::InRows(Job& job) {
-  // The entries are counts of edges at first, then ends of rows that move on with each edge; behind the entry
-  // that stays 0.
+  // Behind the entry that stays 0: counts of edges at first, then ends of rows that move on with each edge.
   rows_.begins.resize(job.owned() + std::size_t{1});
   const auto count = [this](LocalNumber local) {
     return std::atomic_ref(rows_.begins[local + std::size_t{1}]).fetch_add(1, std::memory_order_relaxed);

@@ -18,8 +18,7 @@ class InRows {
  public:
   /// Makes the rows: reads the rows of the owned vertices twice; they have been checked. An edge between
   /// processes travels once, as a Record. Memory: 8 bytes for each owned vertex and an id for each in-edge;
-  /// while this is built a Record more for each that comes from another process. Collective, while workers
-  /// rest; throws Error.
+  /// meanwhile a Record for each that comes from others. Collective, while workers rest; throws Error.
   explicit InRows(Job& job);
 
   /// Returns the vertices with an edge to the owned vertex `local`, once for each edge, in no order.
@@ -39,8 +38,7 @@ class InRows {
 /// Collective, while workers rest; throws Error.
 void make_boundary_of_both(Job& job, const InRows& in, std::optional<Boundary>& boundary);
 
-/// The rows in both directions. Where the graph stores every edge both ways, its rows have all neighbours,
-/// and rows of edges to vertices are empty.
+/// The rows in both directions. In symmetric graphs out() has all neighbours, and in() is empty.
 class BothRows {
  public:
   /// Makes the rows. Memory: InRows unless the graph stores every edge both ways, and with several processes

@@ -189,8 +189,7 @@ void Job::expect_tasks() const {
 
 namespace {
 
-/// The converter from the vertices that a RowReader reads to known numbers, and from owned numbers to
-/// vertices.
+/// The converter of a RowReader's vertices to known numbers, and of owned numbers to vertices.
 template <class Known>
 class NumberedRows {
  public:

@@ -36,8 +36,7 @@ class FrontierState::Engine : public Workers {
  public:
   using Workers::Workers;
 
-  /// Runs a superstep of all processes, which makes the next frontier of this one. `next` may be the list
-  /// that the frontier is in.
+  /// Runs a superstep of all processes, which makes the next frontier of this one. `next` may be its list.
   void superstep(Frontier frontier, const Calls& calls, List& next) {
     step([&](frontier::Superstep& done) {
       ++state_.step_;
@@ -132,8 +131,7 @@ class FrontierState::Engine : public Workers {
     return next;
   }
 
-  /// Runs a superstep in which owners tell the processes that know a vertex. Returns the boundary vertices
-  /// that have heard news.
+  /// Runs a superstep in which owners tell who knows a vertex. Returns the boundary vertices with news.
   std::vector<KnownNumber> broadcast(std::span<const std::uint64_t> which, const Calls& calls) {
     return say_all(calls, [&](int worker) {
       const auto size = static_cast<std::uint32_t>(job_->bootstrap().size());
@@ -198,8 +196,7 @@ class FrontierState::Engine : public Workers {
     Record record{};
     if (calls.say(KnownNumber(vertex), record)) send(worker, peer, place, record, calls);
   }
-  /// Visits the news of worker 0, one vertex after the other, as long as they are few: a chain is followed
-  /// without a frontier for each vertex.
+  /// Visits the news of worker 0, one vertex after the other, as long as they are few, which follows a chain.
   void visit_news(const Calls& calls, frontier::Superstep& done) {
     constexpr std::size_t kLittle = 256, kMostAtOnce = 1 << 16;
     List& queue = news(0).owned;

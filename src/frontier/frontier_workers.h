@@ -1,5 +1,4 @@
 // The work of a FrontierState's workers in a superstep: they visit, tell, hear, and end it.
-// frontier_state.cpp has the order.
 #pragma once
 
 #include <fmt/core.h>
@@ -57,8 +56,7 @@ class FrontierState::Workers {
                                    std::uint32_t{*other}, state_.rank(), state_.owned()));
   }
 
-  /// Runs work(worker) in all workers, or in the first `one` alone. One that throws ends the job, so that no
-  /// other one waits for it.
+  /// Runs work(worker) in all workers, or in the first `one` alone. One that throws ends the job.
   template <class Work>
   void run_workers(const Work& work, bool one = false) {
     const auto run = [&](int worker) {

@@ -13,8 +13,7 @@ namespace edgewire::frontier {
 struct GroupSizes {
   std::uint64_t groups = 0;   ///< number of labels that a vertex has
   std::uint64_t singles = 0;  ///< number of groups with one vertex
-  /// The labels and sizes of the largest groups, at rank 0: largest first, equal ones in the order of their
-  /// labels.
+  /// The labels and sizes of the largest groups, at rank 0: largest first, then by label.
   std::vector<process::Candidate<std::uint64_t>> largest;
 };
 

@@ -1,8 +1,7 @@
 // Supersteps that pull: vertices that are not reached look for a neighbour in the frontier, and stop at the
 // first one (Beamer, Asanovic, Patterson: "Direction-optimizing breadth-first search", 2012).
 //
-// First the owners tell the frontier: a bit for each boundary vertex of the receiver. The frontier stays in
-// bits from one pull to the next.
+// First owners tell the frontier: a bit for each boundary vertex of the receiver. It stays in bits.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +42,7 @@ class FrontierState::Puller {
     for (const LocalNumber v : frontier) wanted[v / kBits] &= ~(Word{1} << v % kBits);
     in_frontier_ = frontier.size();
   }
-  /// Runs a superstep, which makes the next frontier of this one, and returns its size in all processes. See
-  /// FrontierState::pull().
+  /// Runs a superstep, which makes the next frontier of this one, and returns its size in all processes.
   Totals pull(std::span<Word> wanted, const Reach& reach, frontier::Superstep& done) {
     for (Worker& worker : workers_) worker.vertices = worker.edges = worker.followed = 0;
     std::atomic<std::size_t> next{0};

@@ -60,8 +60,7 @@ class Records {
  public:
   using Note = channel::RingNote;
 
-  /// Does the same as the constructor of channel::RecordStream. `record_bytes`: that of a Record, a
-  /// short one or a wide one.
+  /// Makes a channel::RecordStream. `record_bytes`: those of a Record, of a short or of a wide one.
   Records(launch::Bootstrap& bootstrap, process::LocalProcess& process, std::size_t record_bytes)
       : stream_(bootstrap, process, record_bytes) {}
 

@@ -25,8 +25,7 @@ class RowCache {
   /// Copies the cached parts of a page to their places in `to`. Where the result is `rows`, all rows are
   /// there of which followed() returns false after the call.
   Found find(std::uint64_t page, std::byte* to) noexcept;
-  /// Keeps a page, if there is room; if not, its rows that have not been followed. Its other rows may be
-  /// dropped later.
+  /// Keeps a page, if there is room; if not, its rows that have not been followed.
   void keep(std::uint64_t page, const std::byte* from);
 
   /// Notes that the row of an owned vertex has been followed, and is hardly needed again.

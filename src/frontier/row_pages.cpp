@@ -83,8 +83,7 @@ class RowWriter {
 
   graph::Row row(LocalNumber local) const noexcept { return rows_.rows[rows_.vertex(local)]; }
 
-  /// Encodes the next rows, a piece in each worker, and writes whole stripes of them. Returns the first of
-  /// the rest.
+  /// Encodes the next rows, a piece in each worker, and writes whole stripes of them. Returns the next.
   LocalNumber write_some(LocalNumber first, bool short_ones) {
     const auto bounds = cut(first, short_ones);
     std::vector<Piece> pieces(bounds.size() - 1);
@@ -211,8 +210,7 @@ std::string RowPages::key() const {
                      edgewire::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
 }
 
-/// Returns why the files cannot be used: something is missing, damaged or made of something else. Returns an
-/// empty text if all are open.
+/// Returns why the files cannot be used: missing, damaged or of something else. Empty: all are open.
 std::string RowPages::open(const Names& names) {
   try {
     ArrayFileReader file(index_path_, names.key, on(pool_));

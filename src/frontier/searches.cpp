@@ -101,8 +101,7 @@ std::uint64_t Searches::mine_of(std::size_t sources) const noexcept {
   return (sources + size - 1 - job_.rank()) / size;
 }
 
-/// Returns a free place. There is always one: a search does not wait, so each worker is in at most one
-/// search.
+/// Returns a free place. There is always one: a worker is in at most one search.
 Searches::Place& Searches::borrow(std::size_t index) {
   if (index == kAnyPlace) {
     const std::scoped_lock lock(mutex_);
