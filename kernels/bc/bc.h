@@ -11,9 +11,8 @@
 //
 // over the edges from v to vertices w of which it is a predecessor. So delta[v] is sigma[v] times that sum.
 //
-// levels.h searches level by level, with all workers and processes; weighted.cpp where paths have the least
-// sum of weights, with one worker. by_source.h lets each worker search from sources of its own.
-// scaled.h counts more paths than doubles can.
+// levels.h searches level by level, with all workers and processes; weighted.cpp by sums of weights, with one
+// worker. by_source.h lets each worker search from own sources. scaled.h counts more paths than doubles can.
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,7 @@
 // once take the label that is most frequent among their neighbours, the smallest of those on a tie.
 //
 // A vertex none of whose neighbours has a new label keeps its own, and its labels are not counted. The labels
-// around others are counted in a hash table of the row's size, unless they are few or one label, that of most
-// vertices, has more than half of them.
+// around others are counted in a hash table of the row's size, unless they are few or one has more than half.
 //
 // Processes send the labels that have changed, to those processes that own a neighbour of the vertex: each
 // with its place in the order that both know.

@@ -130,8 +130,7 @@ class PlainSources {
   std::vector<VertexId> sources_;
 };
 
-/// Calls visit(u) for each edge from or to a vertex with its other end, in any order. In graphs that store
-/// every edge both ways the edges from it are all.
+/// Calls visit(u) for the other ends of the edges from and to a vertex; of symmetric graphs, from it alone.
 template <class Visit>
 void each_neighbour(const Graph& graph, const PlainSources& sources, VertexId v, const Visit& visit) {
   for (const VertexId u : graph::Row{graph, v}.targets()) visit(u);

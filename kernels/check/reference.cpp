@@ -22,8 +22,7 @@ double gamma(double sum) { return sum < 1 ? sum / (1 - sum) : std::numeric_limit
 /// Returns the unit where a message is rounded to a float, or 0 where it is not.
 double message_unit(const Rounding& rounding) { return rounding.doubles ? 0 : 0x1p-24; }
 
-/// Returns the most that a value in 16 bits loses, as a part of itself: the difference to the slot's last
-/// value, which feedback adds in float, counts in.
+/// Returns the most that a value in 16 bits loses, as a part of itself, with what feedback adds in float.
 double wire_unit(const Rounding& rounding) {
   return plan::is_rounded(rounding.wire) ? plan::rounding(rounding.wire) + 0x1p-22 : 0;
 }

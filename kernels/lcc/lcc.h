@@ -27,8 +27,7 @@
 
 namespace edgewire::kernels {
 
-/// The bits of hubs, which are the vertices with the smallest numbers, and so with the most edges. Memory: no
-/// more than the rows take, and at most 64 MiB.
+/// The bits of hubs, which have the smallest numbers, so most edges. Memory: that of rows, at most 64 MiB.
 class HubBits {
  public:
   /// Makes bits of a batch, whose rows have at least `entries`; none where rows are not by_degree().

@@ -27,8 +27,7 @@ struct RowBatch {
 /// have the vertices that both know in the same order. (Where one process owns a graph without long rows,
 /// vertices keep their ids, so that the rows of a simple symmetric file can stay where they are.) An edge is
 /// oriented towards the smaller number: the row of a vertex, its oriented out-row, holds its neighbours with
-/// smaller numbers, ascending, each once; no vertex is its own neighbour. A boundary vertex has a row while
-/// BoundaryRows lends one.
+/// smaller numbers, ascending, each once; no vertex is its own neighbour. Boundary vertices may borrow rows.
 class OrientedRows {
  public:
   using Row = std::span<const std::uint32_t>;

@@ -24,8 +24,7 @@ constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
 constexpr std::uint64_t kFewEdges = 64;
 constexpr std::uint32_t kOfOther = ~std::uint32_t{0};
 
-/// Chooses among the vertices of process `rank`, which has their rows. row_of(local): a row. local_of(entry):
-/// the local number of an entry, or kOfOther.
+/// Chooses among vertices of process `rank`: row_of(local), and local_of(entry of it), or kOfOther.
 template <class RowOf, class LocalOf>
 GiantComponent::Candidate choose_candidate(const partition::Ownership& ownership, std::uint32_t rank,
                                            const RowOf& row_of, const LocalOf& local_of) {

@@ -1,5 +1,4 @@
-// This file has the way processes link the components that each of them has found, where no process has room
-// for all.
+// The way processes link the components that each of them has found, where none has room for all.
 //
 // Of each two processes one receives the names that the other one has for the vertices that both know, and
 // links them with its own. Names are linked in a union-find forest of their own, since those of other
@@ -21,8 +20,7 @@
 
 namespace edgewire::kernels {
 
-/// The links among all processes. Functions are collective, while workers rest; they throw Error. The calling
-/// thread sends and links.
+/// The links among all processes, by the calling thread. Functions are collective; they throw Error.
 class WccJoin {
  public:
   /// Makes the links. `job` and `open` outlive this. Memory: at most 40 bytes for each component of this

@@ -226,8 +226,7 @@ void Wcc::link_sample() {
       for (LocalNumber local = first; local < last; ++local) {
         if (last - local > kAhead) {
           rows.fetch(local + kAhead);
-          // No branch here depends on the number of a vertex's edges: many have none, in no order that the
-          // processor could guess.
+          // No branch here depends on the number of a vertex's edges, which nobody could guess.
           for (const KnownNumber n : rows.from(local + kAhead / 2, kSampledEdges)) forest_.fetch(n);
         }
         const auto row = rows[local];

@@ -32,8 +32,7 @@ struct AllKnown {
 /// A function that returns the row of an owned vertex. `room` takes its ids, where they are not in memory.
 using IdsOf = std::function<std::span<const VertexId>(LocalNumber local, std::vector<VertexId>& room)>;
 
-/// The boundary of a process. Where there is one process the boundary is empty, and numbers are local
-/// numbers: knows() and number() are for several.
+/// The boundary of a process. That of a process alone is empty; knows() and number() are for several.
 class Boundary {
  public:
   /// The bytes for each boundary vertex, for each process that knows an owned vertex, and for a block of

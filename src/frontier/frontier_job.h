@@ -92,8 +92,7 @@ class Job {
   Job(launch::Bootstrap& bootstrap, const Graph& graph, const Options& options);
   /// Makes a job for one thread alone, which owns all vertices; a vertex and its local number are the same.
   /// The rows have been checked. `alone`: the result of launch::alone(). `rows` are those of all vertices;
-  /// they outlive it, so that jobs share them. Where they are empty, make_rows() makes them unless the file
-  /// has them in the wanted form.
+  /// they outlive it, so that jobs share them. Empty: those of the file, or of make_rows().
   Job(launch::Bootstrap& alone, const Graph& graph, std::optional<KnownRows> rows = {});
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }

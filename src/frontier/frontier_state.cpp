@@ -1,5 +1,4 @@
-// The supersteps behind edgewire/frontier.h: one primitive for one process and for several, for rows in
-// memory and on disks.
+// The supersteps behind edgewire/frontier.h, for one process and several, for rows in memory and on disks.
 //
 // A superstep ends with one exchange. In it, each worker of a process says which processes may have a
 // frontier next: those that it has told of a vertex, and its own process. Where that is one process alone,

@@ -81,8 +81,7 @@ class FrontierState::Puller {
     std::vector<Found> found;
   };
 
-  /// Returns the owned vertices of a word that are in a set. Other workers may change other words, and a
-  /// worker that fetches rows ahead sees either.
+  /// Returns the owned vertices of a word that are in a set. Other workers may change other words meanwhile.
   Word owned_of(std::span<const Word> set, std::size_t w) const noexcept {
     const std::size_t left = job_.owned() - w * kBits;
     const Word word = std::atomic_ref(const_cast<Word&>(set[w])).load(std::memory_order_relaxed);

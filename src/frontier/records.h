@@ -78,8 +78,7 @@ class Records {
   }
   /// Returns the note of another process for the last superstep of this lane.
   const Note& note(int lane, int peer) const noexcept { return stream_.note(lane, peer); }
-  /// Does the same for 8 bytes of any meaning, with take(peer, word), whatever the records of the job are.
-  /// They do not count as records of the kernel.
+  /// Does the same for 8 bytes of any meaning, with take(peer, word). They are not counted as records.
   template <class Take>
   void send_word(int lane, int peer, std::uint64_t word, const Take& take) {
     std::array<std::byte, std::max(sizeof(Record), kWideRecordBytes)> record{};
