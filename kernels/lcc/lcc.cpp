@@ -5,6 +5,7 @@
 #include "base/release.h"
 #include "edgewire/detail/cpu_level.h"
 #include "edgewire/frontier.h"
+#include "kernels/lcc/boundary_rows.h"
 #include "options/option.h"
 
 namespace edgewire::kernels {

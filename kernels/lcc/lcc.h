@@ -22,7 +22,6 @@
 #include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "kernels/lcc/boundary_rows.h"
 #include "kernels/lcc/oriented_rows.h"
 
 namespace edgewire::kernels {
