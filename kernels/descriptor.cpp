@@ -17,13 +17,11 @@ namespace {
 constexpr std::uint64_t kId = sizeof(PlainId), kNumber = sizeof(KnownNumber), kLevel = sizeof(std::uint32_t),
                         kDistance = sizeof(double);
 
-// The bytes of memory are constants of a prediction. The comments on memory in the kernels' headers say where
-// they come from.
+// The bytes of memory are constants of a prediction; the kernels' headers say where they come from.
 
 /// The memory of bfs: levels, and the two lists of a frontier.
 constexpr ShareBytes kBreadthFirst{.owned = kLevel + kNumber};
-/// The memory of sssp: the lowest distance that is known, and for a boundary vertex also the one that was
-/// sent; values of the result, and lists.
+/// The memory of sssp: the lowest distance, and of a boundary vertex the one sent; results, and lists.
 constexpr ShareBytes kShortestPaths{.owned = 2 * kDistance + kNumber, .boundary = 2 * kDistance};
 /// The memory of wcc: the forest and the labels.
 constexpr ShareBytes kComponents{.owned = kNumber + kId, .boundary = kNumber};
@@ -43,8 +41,7 @@ constexpr ShareBytes kStrong{.owned = 32 + 3 * kId, .boundary = 5 + kId};
 constexpr ShareBytes kOriented{.owned = 24, .boundary = 24},
     kIntersected{.owned = 4 + kId, .boundary = 12 + kId, .told = 12}, kCredits{.owned = 8, .boundary = 8};
 
-/// Returns the bytes of rows of lcc that travel at a time, out and in. `hubs`: whether to add bits of hubs,
-/// as many as the rows take.
+/// Returns the bytes of rows of lcc that travel at a time, out and in. `hubs`: whether to add bits of hubs.
 std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share, bool hubs) {
   constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = sizeof(PlainId),
                           kBitsOfHub = 4, kMostBits = 64 << 20;
@@ -79,41 +76,37 @@ constexpr std::array kDescriptors{
     Descriptor{.name = "pagerank", .dense = true, .has_iterations = true},
     Descriptor{.name = "ppr", .dense = true, .has_iterations = true},
     Descriptor{.name = "spmv", .dense = true, .has_iterations = true},
-    Descriptor{.name = "bfs",
-               .has_source = true,
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId source) { return count_breadth_first(graph, source); },
-               .memory = same(kBreadthFirst)},
+    Descriptor{
+        .name = "bfs",
+        .has_source = true,
+        .count = [](const Graph& graph, VertexId source, auto) { return count_breadth_first(graph, source); },
+        .memory = same(kBreadthFirst)},
     Descriptor{.name = "sssp",
                .has_source = true,
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId source) { return count_shortest_paths(graph, source); },
+               .count = [](const Graph& graph, VertexId source,
+                           auto) { return count_shortest_paths(graph, source); },
                .memory = same(kShortestPaths)},
-    Descriptor{
-        .name = "wcc",
-        .count = [](const Graph& graph, const CountedRun&, VertexId) { return count_components(graph); },
-        .memory = same(kComponents)},
+    Descriptor{.name = "wcc",
+               .count = [](const Graph& graph, auto, auto) { return count_components(graph); },
+               .memory = same(kComponents)},
     Descriptor{.name = "scc",
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId) { return count_strong_components(graph); },
+               .count = [](const Graph& graph, auto, auto) { return count_strong_components(graph); },
                .memory = {.symmetric = kComponents, .directed = kStrong}},
-    Descriptor{.name = "bc",
-               .has_source = true,
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId source) { return count_betweenness(graph, source); },
-               .memory = same(kBetweenness)},
-    Descriptor{.name = "cdlp",
-               .has_iterations = true,
-               .count = [](const Graph& graph, const CountedRun& run,
-                           VertexId) { return count_labels(graph, run.iterations); },
-               .memory = {.symmetric = kLabels, .directed = kInRows + kLabels, .both_ways = true}},
+    Descriptor{
+        .name = "bc",
+        .has_source = true,
+        .count = [](const Graph& graph, VertexId source, auto) { return count_betweenness(graph, source); },
+        .memory = same(kBetweenness)},
+    Descriptor{
+        .name = "cdlp",
+        .has_iterations = true,
+        .count = [](const Graph& graph, auto, auto iterations) { return count_labels(graph, iterations); },
+        .memory = {.symmetric = kLabels, .directed = kInRows + kLabels, .both_ways = true}},
     Descriptor{.name = "lcc",
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId) { return count_triangles(graph, "lcc", true); },
+               .count = [](const Graph& graph, auto, auto) { return count_triangles(graph, "lcc", true); },
                .memory = of_triangles(triangles<false>)},
     Descriptor{.name = "tc",
-               .count = [](const Graph& graph, const CountedRun&,
-                           VertexId) { return count_triangles(graph, "tc", false); },
+               .count = [](const Graph& graph, auto, auto) { return count_triangles(graph, "tc", false); },
                .memory = of_triangles(triangles<true>)},
 };
 
@@ -135,10 +128,10 @@ disk::VertexBytes vertex_bytes(std::string_view kernel) {
 FrontierCount count_of(const CountedRun& run, const Graph& graph) {
   const Descriptor& kernel = descriptor_of(run.kernel);
   if (kernel.count == nullptr) throw UsageError(fmt::format("there is no count of {}", run.kernel));
-  if (!kernel.has_source) return kernel.count(graph, run, {});
+  if (!kernel.has_source) return kernel.count(graph, {}, run.iterations);
   const auto source = graph::VertexNames(graph).find(run.source);
   if (!source) throw Error(fmt::format("{}: {} has no such vertex", opt::source(run.source), graph.path()));
-  return kernel.count(graph, run, *source);
+  return kernel.count(graph, *source, run.iterations);
 }
 
 void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships) {

@@ -72,13 +72,12 @@ struct CountedRun {
 
 struct Descriptor {
   std::string_view name;
-  /// Whether it passes over all edges in each iteration, and sends the values of a plan. The others follow a
-  /// frontier, and send records.
+  /// Whether it passes over all edges, and sends the values of a plan; else it follows a frontier.
   bool dense = false;
   bool has_source = false;      ///< whether it starts at a vertex
   bool has_iterations = false;  ///< whether it takes a number of iterations
-  /// Counts the records that a run must send. `source` matters where has_source. Null for dense kernels.
-  FrontierCount (*count)(const Graph&, const CountedRun&, VertexId source) = nullptr;
+  /// Counts the records that a run must send; null for dense kernels. It ignores what the kernel has not.
+  FrontierCount (*count)(const Graph&, VertexId source, std::uint64_t iterations) = nullptr;
   KernelMemory memory{};  ///< memory of a kernel that follows a frontier
 };
 
@@ -86,16 +85,13 @@ struct Descriptor {
 std::span<const Descriptor> descriptors();
 /// Throws UsageError where no kernel has this name.
 const Descriptor& descriptor_of(std::string_view kernel);
-/// Returns the bytes that a kernel keeps of a vertex in a process while rows are on disks. Throws UsageError
-/// where no kernel has this name.
+/// Returns the bytes that a kernel keeps of a vertex while rows are on disks. Throws as descriptor_of().
 disk::VertexBytes vertex_bytes(std::string_view kernel);
 
-/// Returns the count of a run. Throws UsageError for a kernel without one, and Error where the graph has no
-/// such source.
+/// Returns the count of a run. Throws UsageError for a kernel without one, Error for no such source.
 FrontierCount count_of(const CountedRun& run, const Graph& graph);
 
-/// Throws UsageError where processes own edges, or the ownership is to be chosen: a kernel that follows a
-/// frontier needs owners of vertices.
+/// Throws UsageError where owners of vertices are not given, which a kernel that follows a frontier needs.
 void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
 
 }  // namespace edgewire::kernels

@@ -7,8 +7,7 @@
 namespace edgewire::kernels {
 
 /// The one label that may have more than half of all weight, found in one pass without a table: the vote of
-/// Boyer and Moore (MJRTY, a fast majority vote algorithm, 1981), with weights. A second pass decides whether
-/// it has more than half.
+/// Boyer and Moore (MJRTY, a fast majority vote algorithm, 1981), with weights. A second pass decides.
 class LeadingLabel {
  public:
   void add(PlainId label, std::uint64_t weight) noexcept {

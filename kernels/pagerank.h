@@ -4,8 +4,10 @@
 // no edges, and the rest go to all vertices evenly, so that the ranks sum to 1.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "base/error.h"
@@ -13,20 +15,49 @@
 #include "edgewire/detail/weighted_sum.h"
 #include "edgewire/graph.h"
 #include "edgewire/kernels.h"
-#include "kernels/convergence.h"
 
 namespace edgewire::kernels {
 
-/// Throws UsageError when an option makes no sense, or is not for a job whose edges have weights (`weighted`,
-/// see job::DenseOptions) or none.
+/// The reason why a run ended.
+enum class Ending {
+  iterations,  ///< after as many as were asked for
+  tolerance,   ///< because the values changed by less than the tolerance
+  stalled      ///< because their change has not fallen for ten iterations: rounding hides any progress
+};
+
+/// The decision, after each iteration, whether the values have changed little enough.
+class Convergence {
+ public:
+  /// Begins a run. `tolerance`: the limit of the sum of all changes.
+  explicit Convergence(double tolerance) : tolerance_(tolerance) {}
+  /// Returns whether the run ends. `change`: the sum of the changes in the iteration.
+  bool reached(double change) {
+    constexpr int kPatience = 10;
+    without_progress_ = change < least_ ? 0 : without_progress_ + 1;
+    least_ = std::min(least_, change);
+    if (change < tolerance_)
+      ending_ = Ending::tolerance;
+    else if (without_progress_ >= kPatience)
+      ending_ = Ending::stalled;
+    return ending_ != Ending::iterations;
+  }
+  Ending ending() const { return ending_; }
+
+ private:
+  double tolerance_;
+  double least_ = std::numeric_limits<double>::infinity();  ///< least change so far
+  int without_progress_ = 0;                                ///< number of iterations since then
+  Ending ending_ = Ending::iterations;
+};
+
+/// Throws UsageError when an option makes no sense, or is at odds with edges that are `weighted`, or not.
 void check(const PageRankOptions& options, bool weighted);
 
 struct RankTotals {
   double dangling = 0, change = 0;  ///< rank of dangling vertices; L1 change of the last step
 };
 
-/// Returns 1 / out-degree, or 1 / sum of the weights; 0 for dangling vertices. Throws Error, see
-/// Row::weight_sum().
+/// Returns 1 / out-degree, or 1 / sum of weights; 0 for dangling vertices. Throws as Row::weight_sum().
 template <class Offered>
 Offered inverse_degree(const graph::Row& row, bool weighted) {
   const bool floats = sizeof(Offered) == sizeof(float);

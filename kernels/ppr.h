@@ -19,8 +19,7 @@ namespace edgewire::kernels {
 /// Throws UsageError unless there are sources, in ascending order, and all are vertices of the graph.
 void check_sources(std::span<const VertexId> sources, const Graph& graph);
 
-/// Returns shares as parts of the largest one. Throws UsageError unless all are finite and more than 0, and
-/// no part is too small for a float.
+/// Returns shares as parts of the largest one. Throws UsageError unless all are positive and fit floats.
 std::vector<double> relative_shares(std::vector<double> shares);
 
 /// The sources where personalised ranks start, and to which they return. It does not own them.

@@ -12,8 +12,7 @@
 
 namespace edgewire::kernels {
 
-/// A number mantissa * 2^exponent, not negative. Each operation rounds as one of doubles does, and never to 0
-/// or infinity.
+/// A number mantissa * 2^exponent, at least 0. Operations round as with doubles, never to 0 or infinity.
 struct Scaled {
   double mantissa = 0;        ///< number from 1 to below 2; or 0
   std::int64_t exponent = 0;  ///< any number where the mantissa is 0

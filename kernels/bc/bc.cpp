@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "kernels/bc/levels.h"
-#include "kernels/bc/weighted.h"
 
 namespace edgewire::kernels {
 

@@ -11,9 +11,8 @@
 //
 // over the edges from v to vertices w of which it is a predecessor. So delta[v] is sigma[v] times that sum.
 //
-// levels.h searches level by level, with all workers and processes; weighted.h where paths have the least
-// sum of weights, with one worker. by_source.h lets each worker search from sources of its own.
-// scaled.h counts more paths than doubles can.
+// levels.h searches level by level, with all workers and processes; weighted.cpp by sums of weights, with one
+// worker. by_source.h lets each worker search from own sources. scaled.h counts more paths than doubles can.
 #pragma once
 
 #include <cstddef>
@@ -75,9 +74,21 @@ class Bc {
   BcSums sums_;
 };
 
+/// Throws Error when the graph has no weights, or an edge of this process has one that is not above 0: around
+/// a circle of weight 0 there would be no end of shortest paths.
+void expect_positive_weights(frontier::Job& job);
+
+/// Makes a search over paths of the least sum of weights, by one thread, that counts paths in a Number:
+/// double or Scaled. Distances are whole where weights are, so that ties are exact; else doubles, which round
+/// once an edge. Memory: 28 bytes for each vertex, 44 where Number is Scaled, and 16 for each vertex or edge
+/// in the queue. All weights are above 0. `alone`: a job of one thread, which outlives the search. Throws
+/// Error when the graph has no weights; add() also when the least distance of a vertex is too large, or may
+/// end with an edge for whose weight it has no digits left.
+template <class Number>
+std::unique_ptr<BcSearch> weighted_search(frontier::Job& alone, bool endpoints);
+
 /// Returns whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`:
-/// vertices of the level before, and edges out of them; `unvisited`: edges out of vertices that are not
-/// reached yet.
+/// vertices of the level before, and edges out of them; `unvisited`: edges out of vertices not reached yet.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unvisited, int processes);
 
 struct BcScale {
@@ -89,8 +100,7 @@ struct BcScale {
 /// between; with `endpoints` it may be one of them. `samples`: the number of sources that were drawn, so that
 /// scores are an estimate; 0: none, all vertices count as sources.
 BcScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
-/// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
-/// `of_all`. `sources`: in order.
+/// Multiplies scores of this process, [local number], or `of_all` vertices, [vertex]. `sources`: in order.
 void scale_scores(const frontier::Job& job, std::span<double> scores, bool of_all, const BcScale& by,
                   std::span<const VertexId> sources);
 

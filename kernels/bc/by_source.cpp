@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
-#include "kernels/bc/weighted.h"
 #include "launch/packing.h"
 
 namespace edgewire::kernels {

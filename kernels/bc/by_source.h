@@ -27,8 +27,7 @@ class BcBySource {
   /// Does the same as Bc::resume(), before the first run(). `scores`: the former result of scores().
   void resume(std::vector<double> scores);
   /// Does the same as Bc::run(). It may be called again; no worker begins with these sources before all have
-  /// ended with those of the call before. `later`: the number of sources of the calls that follow, which the
-  /// progress counts, too.
+  /// ended with those of the call before. `later`: the number of sources of later calls, for the progress.
   std::vector<frontier::Superstep> run(std::span<const VertexId> sources, std::size_t later = 0);
   /// Returns the scores of all vertices at rank 0; elsewhere nothing.
   const std::vector<double>& scores() const noexcept { return scores_; }

@@ -1,19 +1,19 @@
 #include "kernels/bc/levels.h"
 
-#include <optional>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
 #include <utility>
+
+#include "frontier/superstep.h"
 
 namespace edgewire::kernels {
 
-namespace {
-
-// Number of edges that are followed in the time of a record to a process.
-constexpr std::uint64_t kRecordEdges = 5;
-
-}  // namespace
-
 /// Returns whether a level is pulled. A pull sends vertices of the frontier to all processes that know them.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+  constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
 
@@ -31,7 +31,7 @@ BcLevels<Number>::BcLevels(frontier::Job& job, bool endpoints)
       sums_(sums_memory_.as<Number>()),
       visited_(job.known(), !alone_),
       in_level_(job.known(), !alone_) {
-  job.expect_records(sizeof(frontier::WideRecord));
+  job.expect_records(frontier::kWideRecordBytes);
   job.make_rows();
 }
 
@@ -156,8 +156,7 @@ bool BcLevels<Number>::pushes_back(const Level& level, const Level& next) const 
   return job_.graph().symmetric() && next.out_edges < level.out_edges;
 }
 
-/// Pushes shares: each vertex of the next level adds its share to its predecessors on this level, whose
-/// owners get what was added to mirrors.
+/// Pushes shares: each vertex of the next level adds its share to its predecessors, owned ones or mirrors.
 template <class Number>
 void BcLevels<Number>::push_shares(const Level& level, const List& next) {
   in_level_.add_all(level.vertices);
@@ -220,8 +219,7 @@ void BcLevels<Number>::set_shares(const List& level, std::span<const Number> sum
   });
 }
 
-/// Adds the ends of paths. A source lies on the paths to all that it reaches, and each of those on the paths
-/// to it.
+/// Adds the ends of paths. A source lies on the paths to all that it reaches, and these on the paths to it.
 template <class Number>
 void BcLevels<Number>::add_endpoints(VertexId source) {
   const Home home = job_.ownership().home(source);
@@ -231,6 +229,102 @@ void BcLevels<Number>::add_endpoints(VertexId source) {
     for (const LocalNumber v : level.vertices) out_->scores[v] += 1;
     if (is_here) out_->scores[home.local] += static_cast<double>(level.in_all);
   }
+}
+
+/// Forgets the source before, and puts this one on the first level.
+template <class Number>
+void BcLevels<Number>::start(VertexId source) {
+  for (std::size_t w = 0; w < visited_.words(); ++w)
+    for (Bits::Word left = visited_.word(w); left != 0; left &= left - 1) {
+      const std::size_t v = w * Bits::kBits + static_cast<std::size_t>(std::countr_zero(left));
+      sigma_[v] = shares_[v] = Number();
+    }
+  visited_.clear();
+  levels_.clear();
+  unvisited_.reset();
+  unvisited_edges_ = job_.graph().edges();
+  List first;
+  const Home home = job_.ownership().home(source);
+  if (home.owner == job_.rank()) {
+    sigma_[home.local] = Number(1);
+    first.push_back(home.local);
+  } else if (job_.boundary().knows(home)) {
+    visited_.add(job_.boundary().number(home));
+  }
+  open_level(std::move(first));
+}
+
+/// Makes these vertices the next level. Returns false when it is empty everywhere, or has too many paths.
+template <class Number>
+bool BcLevels<Number>::open_level(List vertices) {
+  // Its rows and sums are read in their order in memory. A short list matters only where rows are on disks.
+  if (!sort_many(std::span(vertices), in_level_, 0, job_.owned()) && job_.on_disks())
+    std::ranges::sort(vertices);
+  std::atomic<std::uint64_t> edges{0}, too_many{0};
+  job_.for_pieces(vertices.size(), [&](std::size_t first, std::size_t last) {
+    std::uint64_t out_edges = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      if (last - i > kAhead) {
+        job_.rows().fetch_begin(vertices[i + kAhead]);
+        __builtin_prefetch(&sigma_[vertices[i + kAhead]]);
+      }
+      const LocalNumber v = vertices[i];
+      visited_.add(v);
+      out_edges += job_.degree(v);
+      if (is_too_many(sigma_[v])) too_many = 1;
+    }
+    edges += out_edges;
+  });
+  const auto sums =
+      job_.sum_of_all(std::array{std::uint64_t{vertices.size()}, edges.load(), too_many.load()});
+  too_many_ = sums[2] != 0;
+  if (sums[0] == 0 || too_many_) return false;
+  levels_.push_back({std::move(vertices), sums[0], sums[1]});
+  unvisited_edges_ -= sums[1];
+  return true;
+}
+
+/// Returns the owned vertices that have edges and are not visited yet.
+template <class Number>
+auto BcLevels<Number>::unvisited() -> const List& {
+  if (unvisited_) {
+    std::erase_if(*unvisited_, [&](LocalNumber v) { return visited_.test(v); });
+    return *unvisited_;
+  }
+  std::map<std::size_t, List> pieces;  // pieces by their first vertex
+  std::mutex mutex;
+  job_.for_pieces(job_.owned(), [&](std::size_t first, std::size_t last) {
+    List some;
+    for (LocalNumber v(static_cast<std::uint32_t>(first)); v < last; ++v)
+      if (!visited_.test(v) && job_.degree(v) > 0) some.push_back(v);
+    const std::lock_guard lock(mutex);
+    pieces[first] = std::move(some);
+  });
+  unvisited_.emplace();
+  for (const auto& [first, some] : pieces) unvisited_->insert(unvisited_->end(), some.begin(), some.end());
+  return *unvisited_;
+}
+
+template <class Number>
+void BcLevels<Number>::unmark_level(const Level& level) {
+  in_level_.clear_words_of(level.vertices);
+  in_level_.clear_words_of(level.mirrors);
+}
+
+/// Runs a superstep and adds its figures to those of the sources before.
+template <class Number>
+void BcLevels<Number>::record(std::vector<frontier::Superstep>& steps, std::size_t l, std::uint64_t kind,
+                              const std::function<void()>& work) {
+  const frontier::Meter meter(job_);
+  const std::uint64_t before = steps_.edges_followed(), vertices = levels_[l].vertices.size();
+  work();
+  if (steps.size() <= l) steps.resize(l + 1);
+  frontier::Superstep& step = steps[l];
+  step.step = l;
+  step.kind = kind;
+  step.frontier += vertices;
+  step.edges += steps_.edges_followed() - before;
+  meter.stop(step);
 }
 
 template class BcLevels<double>;

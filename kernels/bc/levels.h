@@ -10,8 +10,6 @@
 // mirrors; backward, they push shares along the same edges, summed up as above.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,8 +32,7 @@ class BcLevels final : public BcSearch {
  public:
   /// Makes the search. Memory: two Numbers for each vertex that the process knows and one for each owned one,
   /// 4 bytes for each owned one, twice until all paths are counted, and 8 for each process that has it as a
-  /// neighbour. The job has WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its
-  /// last vertex, too. `job` outlives it.
+  /// neighbour. The job has wide records. `endpoints`: paths lie on their ends, too. `job` outlives it.
   BcLevels(frontier::Job& job, bool endpoints);
 
   bool add(VertexId source, BcSums& sums) override;

@@ -1,5 +1,5 @@
-#include "kernels/bc/weighted.h"
-
+// Betweenness centrality over weighted paths: Dijkstra's order of the vertices (Numerische Mathematik 1,
+// 1959), then Brandes's sums along it, as in bc.h.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "edgewire/graph.h"
 #include "graph/file/vertex_names.h"
+#include "kernels/bc/bc.h"
+#include "kernels/scaled.h"
 #include "options/kernels.h"
 
 namespace edgewire::kernels {
@@ -122,8 +124,7 @@ class WeightedSearch final : public BcSearch {
     const graph::VertexNames names(graph_);
     return fmt::format("{}: edge {} -> {}", graph_.path(), names(v), names(target));
   }
-  /// Throws Error that says that the distance of a vertex is too large, where an edge leads to one that no
-  /// other way reaches.
+  /// Throws Error that says that the way to a vertex is too long, where no other way reaches it.
   void expect_reached() {
     for (const VertexId v : order_)
       for_each_edge(v, [&](VertexId target, auto /*weight*/) {

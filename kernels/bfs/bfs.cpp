@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "edgewire/graph.h"
+#include "launch/packing.h"
 
 namespace edgewire::kernels {
 
@@ -14,6 +15,21 @@ namespace {
 // A pull pays when the frontier has more than 1/15 of the edges of vertices not reached yet, and as long as
 // it has more than 1/18 of all vertices: the values that the paper found.
 constexpr std::uint64_t kPullEdges = 15, kPullVertices = 18;
+
+void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
+
+/// Returns the vertices before `vertex` as far as this process knows them: the last one is the source, a
+/// vertex of another process, or kNoVertex. In a circle they are more than the graph has.
+std::vector<VertexId> follow(const frontier::Job& job, std::span<const PlainId> parents, VertexId source,
+                             VertexId vertex) {
+  std::vector<VertexId> piece;
+  while (vertex != source && vertex != kNoVertex && piece.size() <= job.graph().vertices()) {
+    const Home home = job.ownership().home(vertex);
+    if (home.owner != job.rank()) break;
+    piece.push_back(vertex = VertexId(parents[home.local]));
+  }
+  return piece;
+}
 
 }  // namespace
 
@@ -79,8 +95,7 @@ Bfs::List Bfs::start(VertexId source) {
   return {home.local};
 }
 
-/// A worker's reaction to an edge from the frontier to a vertex. `kSmallest`: of several such vertices the
-/// smallest one is the parent.
+/// A worker's reaction to an edge from the frontier to a vertex. `kSmallest`: see Parents.
 template <bool kSmallest>
 struct Bfs::Hear {
   Bfs& bfs;
@@ -159,10 +174,6 @@ bool Bfs::goes_on_after(const Followed& done) {
   return !ends() && !wants_pull();
 }
 
-bool Bfs::goes_on(const Graph& graph, const State& state) {
-  return state.frontier_edges <= frontier::few_edges(graph);
-}
-
 /// Lets vertices that are not reached look for one in the frontier, as long as that is less work.
 Bfs::List Bfs::pull(const List& frontier) {
   if (isolated_.empty()) log_.extend([this] { find_isolated(); });
@@ -177,23 +188,16 @@ Bfs::List Bfs::pull(const List& frontier) {
   });
 }
 
-bool Bfs::wants_pull() const {
-  return job_.on_disks() ? wants_pull_from_disks(job_.graph(), state_) : wants_pull(job_.graph(), state_);
-}
-
-bool Bfs::wants_pull(const Graph& graph, const State& state) {
+bool Bfs::wants_pull(const Graph& graph, const State& state, bool on_disks) {
   if (!graph.symmetric()) return false;
+  // From disks a row is read as a whole, even if its first edge leads to the frontier.
+  if (on_disks) return state.unseen_edges < state.frontier_edges;
   if (state.pulled)
     return state.frontier >= state.before || state.frontier > graph.vertices() / kPullVertices;
   return state.frontier_edges > state.unseen_edges / kPullEdges;
 }
 
-bool Bfs::wants_pull_from_disks(const Graph& graph, const State& state) {
-  return graph.symmetric() && state.unseen_edges < state.frontier_edges;
-}
-
-/// Finds the vertices without edges, and leaves them out: such a vertex is never found, and would be looked
-/// for in each pull.
+/// Finds the vertices without edges, and leaves them out: each pull would look for them in vain.
 void Bfs::find_isolated() {
   isolated_.resize((job_.owned() + std::size_t{kBits} - 1) / kBits);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
@@ -205,6 +209,71 @@ void Bfs::find_isolated() {
       unseen_[begin / kBits] &= ~isolated;
     }
   });
+}
+
+/// Returns the path. In each round the owner of the last vertex that is known sends the ones before it.
+std::vector<VertexId> path_to(frontier::Job& job, std::span<const PlainId> parents, VertexId source,
+                              VertexId target) {
+  job.expect_vertex(source);
+  job.expect_vertex(target);
+  std::vector<VertexId> path{target};
+  while (path.back() != source) {
+    const std::uint32_t owner = job.ownership().home(path.back()).owner;
+    const auto mine = follow(job, parents, source, path.back());
+    const auto pieces = job.bootstrap().allgather(launch::pack(mine));
+    const auto piece = launch::unpack<VertexId>(pieces[owner], owner);
+    if (piece.empty() || path.size() + piece.size() > job.graph().vertices() + 1) refuse_circle();
+    path.insert(path.end(), piece.begin(), piece.end());
+    if (path.back() == kNoVertex) return {};
+    job.expect_vertex(path.back());
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+std::vector<VertexId> path_to(std::span<const PlainId> parents, VertexId source, VertexId target) {
+  std::vector<VertexId> path{target};
+  while (path.back() != source) {
+    const VertexId before(parents[path.back()]);
+    if (before == kNoVertex) return {};
+    if (path.size() > parents.size()) refuse_circle();
+    path.push_back(before);
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question) {
+  const auto& levels = search.levels();
+  process::TopK<std::uint64_t> highest(question.farthest);
+  for (LocalNumber local{}; question.farthest > 0 && local < levels.size(); ++local)
+    if (levels[local] != Bfs::kNone) highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
+  BfsAnswer answer{.farthest = highest.take()};
+  // A search that is a task does this within its measured time. So there is no branch to predict.
+  std::uint32_t reached = 0, levels_reached = 0;
+  for (const std::uint32_t level : levels) {
+    const std::uint32_t above = level + 1;  // this is 0 for kNone
+    levels_reached = std::max(levels_reached, above);
+    reached += std::uint32_t{above != 0};
+  }
+  answer.reached = reached;
+  answer.depth = levels_reached == 0 ? 0 : levels_reached - 1;
+  answer.edges = job.rank() == 0 ? search.reached_edges() : 0;
+  if (question.target) answer.path = path_to(job, search.parents(), source, *question.target);
+  if (job.rank() > 0) answer.path.clear();
+  return answer;
+}
+
+BfsAnswer join_answers(launch::Bootstrap& bootstrap, const BfsAnswer& mine, std::uint64_t farthest) {
+  BfsAnswer all;
+  all.reached = launch::allreduce(bootstrap, mine.reached, std::plus<>());
+  all.depth = launch::allreduce(bootstrap, mine.depth, std::ranges::max);
+  all.edges = launch::allreduce(bootstrap, mine.edges, std::plus<>());
+  all.farthest = process::top_k_of_all(bootstrap, farthest, mine.farthest);
+  const auto paths = bootstrap.gather(launch::pack(mine.path));
+  for (std::size_t p = 0; p < paths.size(); ++p)
+    if (!paths[p].empty()) all.path = launch::unpack<VertexId>(paths[p], p);
+  return all;
 }
 
 }  // namespace edgewire::kernels

@@ -9,11 +9,12 @@
 // the whole search. Where the frontier has few edges, the next superstep pushes, and what all processes have
 // followed is known at its end, at no cost.
 //
-// With by_source.h each worker searches from sources of its own; answer.h has further answers of a search.
+// With by_source.h each worker searches from sources of its own.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "edgewire/frontier.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
+#include "process/top_k.h"
 
 namespace edgewire::kernels {
 
@@ -60,18 +62,15 @@ class Bfs {
     }
   };
   /// Returns whether the next superstep pulls, when all vertices that the last one has reached are counted.
-  static bool wants_pull(const Graph& graph, const State& state);
-  /// Returns the same where rows are on disks. A row is read as a whole, even if its first edge leads to the
-  /// frontier, so the direction counts that reads fewer edges.
-  static bool wants_pull_from_disks(const Graph& graph, const State& state);
-  /// Returns whether processes that have pushed from this frontier push again, without counting first what
-  /// they have reached.
-  static bool goes_on(const Graph& graph, const State& state);
+  static bool wants_pull(const Graph& graph, const State& state, bool on_disks);
+  /// Returns whether processes push again from what they reach, without counting it first.
+  static bool goes_on(const Graph& graph, const State& state) {
+    return state.frontier_edges <= frontier::few_edges(graph);
+  }
 
   /// Makes the kernel. Memory: 4 bytes for each owned vertex, and with parents those of an id more; for the
   /// smallest ones as many for each boundary vertex. 2 bits for each vertex that the process knows, 3 where
-  /// it pulls, and 2 more for each owned one; about 2 bytes for each one where the workers of a single
-  /// process hand over. `job` outlives it.
+  /// it pulls, and 2 more for each owned one; 2 bytes where workers hand over. `job` outlives it.
   Bfs(frontier::Job& job, Parents parents);
 
   /// Searches from `source`. It may be called again. `enough` is called before each superstep, perhaps
@@ -104,7 +103,7 @@ class Bfs {
   List push(List frontier);
   List pull(const List& frontier);
   bool goes_on_after(const Followed& done);
-  bool wants_pull() const;
+  bool wants_pull() const { return wants_pull(job_.graph(), state_, job_.on_disks()); }
   bool is_enough() const { return enough_ && enough_(state_); }
   bool ends() const { return state_.frontier == 0 || is_enough(); }
   void find_isolated();
@@ -116,8 +115,7 @@ class Bfs {
   bool smallest_;  ///< whether a parent is the smallest one
   frontier::SuperstepLog log_;
   FrontierJob<PlainId> search_;
-  /// The bits, by KnownNumber, of vertices that this process has not reached, or has not yet named to their
-  /// owners.
+  /// The bits, by KnownNumber, of vertices not reached by this process, or not yet named to owners.
   topology::NodeMemory unseen_memory_;
   std::span<Word> unseen_;
   std::vector<Word> isolated_;  ///< bits of the owned vertices without edges; empty until the first pull
@@ -130,5 +128,34 @@ class Bfs {
   State state_;
   bool counted_ = true;  ///< whether the frontier is counted in state_
 };
+
+/// Returns the vertices of the path that parents define, from `source` to `target`; empty if the target has
+/// no parent. `parents`: the vertices before, by local number; kNoVertex without one. The path is the same in
+/// all processes. Collective; throws Error, also when the parents lead round in a circle.
+std::vector<VertexId> path_to(frontier::Job& job, std::span<const PlainId> parents, VertexId source,
+                              VertexId target);
+
+/// Returns the same in one process, from the parents of all vertices, by vertex. Throws Error as above.
+std::vector<VertexId> path_to(std::span<const PlainId> parents, VertexId source, VertexId target);
+
+struct BfsQuestion {
+  std::uint64_t farthest = 0;        ///< number of the farthest vertices to list
+  std::optional<VertexId> target{};  ///< end of a path; the search has parents
+};
+
+/// The answer that levels give, those of a process or of all.
+struct BfsAnswer {
+  std::uint64_t reached = 0;  ///< number of reached vertices
+  std::uint64_t depth = 0;    ///< highest level
+  std::uint64_t edges = 0;    ///< number of edges out of them; rank 0 has counted those of all processes
+  std::vector<process::Candidate<std::uint64_t>> farthest{};  ///< farthest vertices, by level, highest first
+  std::vector<VertexId> path{};  ///< path from the source to the target; empty: there is none
+};
+
+/// Returns the part of this process, after search.run(source). All ask the same. Collective; throws Error.
+BfsAnswer answer_of(frontier::Job& job, const Bfs& search, VertexId source, const BfsQuestion& question);
+/// Returns the answer at rank 0, made of the parts of all processes; elsewhere the result is undefined.
+/// `farthest`: as in the question. Collective; throws Error.
+BfsAnswer join_answers(launch::Bootstrap& bootstrap, const BfsAnswer& mine, std::uint64_t farthest);
 
 }  // namespace edgewire::kernels

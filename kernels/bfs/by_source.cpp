@@ -8,12 +8,6 @@
 
 namespace edgewire::kernels {
 
-namespace {
-
-constexpr std::uint64_t kBytesOfASearch = kIds64 ? 24 : 16;  // bytes for a vertex in the search of a worker
-
-}  // namespace
-
 class BfsBySource::Searcher final : public frontier::Searcher {
  public:
   Searcher(BfsBySource& all, frontier::Job& alone)
@@ -34,6 +28,7 @@ class BfsBySource::Searcher final : public frontier::Searcher {
 };
 
 bool BfsBySource::chosen(const frontier::SearchPlan& plan, Bfs::Parents parents) {
+  constexpr std::uint64_t kBytesOfASearch = kIds64 ? 24 : 16;  // bytes for a vertex in the search of a worker
   return frontier::Searches::apart(plan, kBytesOfASearch,
                                    parents == Bfs::Parents::none ? 4 : 4 + sizeof(PlainId));
 }

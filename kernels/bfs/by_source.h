@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "frontier/searches.h"
-#include "kernels/bfs/answer.h"
 #include "kernels/bfs/bfs.h"
 
 namespace edgewire::kernels {
@@ -35,12 +34,10 @@ class BfsBySource {
   /// Makes the kernel. `job` was made for tasks, and outlives this. Collective; throws Error.
   BfsBySource(frontier::Job& job, BfsBySourceOptions options);
 
-  /// Searches from all of them. Returns the supersteps of each search, as Searches::run() does. It is called
-  /// once. Collective; throws Error.
+  /// Searches from all of them, once. Returns what Searches::run() does. Collective; throws Error.
   std::vector<std::vector<frontier::Superstep>> run(std::span<const VertexId> sources);
 
-  /// Returns at rank 0 the result of the search from source `number` of the list, once. Collective; throws
-  /// Error.
+  /// Returns at rank 0 the result of the search from source `number`, once. Collective; throws Error.
   BfsFound bring(std::size_t number);
   /// Returns the answer for join_answers(), which is empty unless this process has searched from this source.
   const BfsAnswer& answer(std::size_t number) const { return answers_[number]; }

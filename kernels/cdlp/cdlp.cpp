@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 
 #include "base/error.h"
@@ -13,26 +11,17 @@
 
 namespace edgewire::kernels {
 
-namespace {
-
-constexpr std::size_t kAtOnce = 1024;
-
-}  // namespace
-
 Cdlp::Cdlp(frontier::Job& job)
     : job_(job),
       rows_(job),
       steps_(job, nullptr, &rows_.boundary()),
+      label_memory_(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered),
+      labels_(label_memory_.as<PlainId>()),
       next_(job.owned()),
-      news_(0, job.pool().workers() > 1),
-      voters_(0, job.pool().workers() > 1),
-      led_by_(0),
+      news_(known(), job.pool().workers() > 1),
+      voters_(knows_only_owned() ? known() : 0, job.pool().workers() > 1),
+      led_by_(known()),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
-  label_memory_ = topology::NodeMemory(known() * sizeof(PlainId), -1, "labels", topology::Begin::staggered);
-  labels_ = label_memory_.as<PlainId>();
-  news_ = SharedBits(known(), job.pool().workers() > 1);
-  if (knows_only_owned()) voters_ = SharedBits(known(), job.pool().workers() > 1);
-  led_by_ = Bits(known());
   for (LocalNumber local{}; local < job.owned(); ++local) {
     labels_[local] = next_[local] = job.ownership().vertex(job.rank(), local);
     owned_edges_ += rows_.out(local).size();
@@ -40,8 +29,7 @@ Cdlp::Cdlp(frontier::Job& job)
   for (KnownNumber n(job.owned()); n < known(); ++n) labels_[n] = rows_.boundary().vertex(n);
 }
 
-/// Goes on from these labels. All vertices have news, so that each one votes in the next round: which labels
-/// the last one had changed is not known.
+/// Goes on from these labels. All vertices have news: which labels the last round had changed is not known.
 void Cdlp::resume(std::uint64_t rounds, std::vector<PlainId> labels) {
   const std::uint64_t vertices = job_.graph().vertices();
   if (labels.size() != next_.size()) throw Error("the labels are those of other vertices");
@@ -66,7 +54,9 @@ std::vector<frontier::Superstep> Cdlp::run(std::uint64_t rounds,
   for (std::uint64_t done = done_; changed && done < rounds;) {
     log.step(0, workers_, [&] {
       round();
-      changed = changed_anywhere();
+      std::uint64_t changes = 0;
+      for (const Worker& worker : workers_) changes += worker.changed;
+      changed = job_.sum_of_all(changes) > 0;
     });
     after_round(++done);
   }
@@ -117,6 +107,24 @@ PlainId Cdlp::winner(Worker& worker, Row out, Row in) const {
   return worker.votes.winner();
 }
 
+/// Returns whether the leading label has more than half of the votes. The bits fit the cache, labels do not.
+bool Cdlp::leader_wins(Row out, Row in) const noexcept {
+  constexpr std::size_t kStride = 64;
+  const std::size_t need = (out.size() + in.size()) / 2 + 1;
+  std::size_t votes = 0, left = out.size() + in.size();
+  for (auto row : {out, in}) {
+    while (!row.empty()) {
+      const auto some = row.first(std::min(row.size(), kStride));
+      for (const KnownNumber u : some) votes += led_by_.test(u);
+      left -= some.size();
+      if (votes >= need) return true;
+      if (votes + left < need) return false;
+      row = row.subspan(some.size());
+    }
+  }
+  return false;
+}
+
 /// Compares each label with all, `Most` at once in registers.
 template <std::size_t Most>
 PlainId Cdlp::winner_of_few(Row out, Row in) const {
@@ -138,7 +146,7 @@ PlainId Cdlp::winner_of_few(Row out, Row in) const {
 /// Counts labels. They are fetched first and counted then, so that the processor has many fetches under way:
 /// a wrong guess in the counting does not hold them up.
 void Cdlp::count(Worker& worker, Row neighbours) const {
-  std::array<PlainId, kAtOnce> heard;
+  std::array<PlainId, 1024> heard;
   while (!neighbours.empty()) {
     const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
     for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[some[i]];
@@ -172,6 +180,35 @@ void Cdlp::adopt() {
       });
 }
 
+/// Finds the label that leads. In most graphs one label soon has most vertices. Which one is a guess from the
+/// owned vertices, and so is whether more than half of all edges lead to them.
+void Cdlp::find_leader() {
+  LeadingLabel leading;
+  for (const Worker& worker : workers_) leading.add(worker.leading);
+  leader_ = leading.label();
+  job_.pool().run([&](int lane) {
+    const auto mine = job_.pool().part(lane, led_by_.words());
+    std::uint64_t degree = 0;
+    for (std::uint64_t w = mine.first; w < mine.last; ++w) {
+      Bits::Word word = 0;
+      const std::uint64_t first = w * Bits::kBits,
+                          last = std::min<std::uint64_t>(first + Bits::kBits, known());
+      for (std::uint64_t n = first; n < last; ++n) {
+        if (labels_[n] != leader_) continue;
+        word |= Bits::Word{1} << n % Bits::kBits;
+        if (n >= job_.owned()) continue;
+        const LocalNumber local(static_cast<std::uint32_t>(n));
+        degree += rows_.out(local).size();
+      }
+      led_by_.set_word(w, word);
+    }
+    workers_[static_cast<std::size_t>(lane)].leading_degree = degree;
+  });
+  std::uint64_t degree = 0;
+  for (const Worker& worker : workers_) degree += worker.leading_degree;
+  led_ = degree > owned_edges_ / 2;
+}
+
 /// Marks the vertices that vote. Where few labels have changed, their vertices tell their neighbours, which
 /// reads less than if all looked for news. It needs the rows of all neighbours.
 void Cdlp::mark_voters() {
@@ -192,12 +229,6 @@ void Cdlp::mark_voters() {
       }
     }
   });
-}
-
-bool Cdlp::changed_anywhere() {
-  std::uint64_t changed = 0;
-  for (const Worker& worker : workers_) changed += worker.changed;
-  return job_.sum_of_all(changed) > 0;
 }
 
 }  // namespace edgewire::kernels

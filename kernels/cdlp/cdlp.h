@@ -4,29 +4,81 @@
 // once take the label that is most frequent among their neighbours, the smallest of those on a tie.
 //
 // A vertex none of whose neighbours has a new label keeps its own, and its labels are not counted. The labels
-// around others are counted in a hash table of the row's size, unless they are few or one label, that of most
-// vertices, has more than half of them.
+// around others are counted in a hash table of the row's size, unless they are few or one has more than half.
 //
 // Processes send the labels that have changed, to those processes that own a neighbour of the vertex: each
 // with its place in the order that both know.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/bits.h"
+#include "base/mixing.h"
 #include "base/rooms.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/frontier.h"
+#include "edgewire/numbering.h"
 #include "frontier/both_rows.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "kernels/cdlp/vote_table.h"
 #include "kernels/leading_label.h"
 
 namespace edgewire::kernels {
+
+/// A table that counts votes for labels and knows the label with the most, the smallest of those on a tie. A
+/// hash table with linear probing of twice as many slots as there may be labels, or up to four times: the
+/// labels around most vertices fit the L1 cache. The best is kept as votes come, and a new label takes no
+/// other way, so the one branch to guess is whether a slot is another label's.
+class VoteTable {
+ public:
+  /// The bits of a label; the count is above them.
+  static constexpr int kLabelBits = 8 * sizeof(PlainId);
+  __extension__ using Slot = std::conditional_t<kIds64, unsigned __int128, std::uint64_t>;
+
+  /// Forgets all votes. At most `labels` different labels may follow, fewer than 2^32 - 1.
+  void start(std::size_t labels) {
+    const std::size_t slots = std::min(std::bit_ceil(std::max<std::size_t>(2 * labels, 2)), kMostSlots);
+    if (slots > slots_.size()) slots_.resize(slots);
+    std::fill_n(slots_.begin(), slots, Slot{0});
+    mask_ = slots - 1;
+    shift_ = static_cast<unsigned>(32 - std::bit_width(mask_));
+    best_ = 0;
+  }
+  void add(std::span<const PlainId> labels) noexcept {
+    Slot* const slots = slots_.data();
+    const std::size_t mask = mask_;
+    const unsigned shift = shift_;
+    Slot best = best_;
+    for (const PlainId label : labels) {
+      // A slot is its count and below it the complement of its label, so that the winner has the largest one.
+      const Slot key = static_cast<PlainId>(~label);
+      std::size_t at = folded(label) * kGolden32 >> shift;  // Fibonacci hashing
+      while ((slots[at] != 0) & (static_cast<PlainId>(slots[at]) != key)) at = (at + 1) & mask;
+      slots[at] = (slots[at] | key) + kVote;
+      best = std::max(best, slots[at]);
+    }
+    best_ = best;
+  }
+  /// Returns the label with the most votes, which has at least one.
+  PlainId winner() const noexcept { return ~static_cast<PlainId>(best_); }
+
+ private:
+  static constexpr Slot kVote = Slot{1} << kLabelBits;
+  // Number of slots that the hash can tell apart.
+  static constexpr std::size_t kMostSlots = std::size_t{1} << 32;
+
+  std::vector<Slot> slots_;
+  std::size_t mask_ = 0;
+  unsigned shift_ = 0;
+  Slot best_ = 0;
+};
 
 class Cdlp {
  public:
@@ -70,7 +122,6 @@ class Cdlp {
   void adopt();
   void find_leader();
   void mark_voters();
-  bool changed_anywhere();
 
   frontier::Job& job_;
   frontier::BothRows rows_;

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "kernels/check/check.h"
-#include "kernels/check/plain_bfs.h"
-#include "kernels/check/plain_dijkstra.h"
+#include "kernels/check/plain.h"
 
 namespace edgewire::kernels {
 

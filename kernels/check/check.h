@@ -18,13 +18,11 @@ inline constexpr std::uint32_t kNoLevel = std::numeric_limits<std::uint32_t>::ma
 /// Returns the name of a vertex in messages, such as "vertex 7".
 std::string vertex_name(const Graph& graph, VertexId vertex);
 
-// Each check returns "" for a right result. Otherwise it returns a line that names a vertex, by the name that
-// it has in output, and the rule that it breaks. All spans hold a value for each vertex. Throws Error when
-// the graph file is damaged.
+// Each check returns "" for a right result. Otherwise it returns a line that names a vertex, as in output,
+// and the rule that it breaks. All spans hold a value for each vertex. Throws Error for a damaged graph.
 
 /// Checks levels of a breadth-first search from `source`: for each vertex the fewest edges of a path to it.
-/// `parents` is empty or names for each reached vertex the one before it on such a path; the source is its
-/// own parent.
+/// `parents` is empty or names the vertex before each reached one; the source is its own parent.
 std::string check_bfs(const Graph& graph, VertexId source, std::span<const std::uint32_t> levels,
                       std::span<const PlainId> parents = {});
 
@@ -46,8 +44,7 @@ struct DistanceCheck {
 /// where no path leads. They must be equal to additions in their own type, without any tolerance, and within
 /// the bound of a sequential search in long double. Whole ones must be equal to one in 128 bits; their edges
 /// have whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge
-/// from a parent explains the distance. Memory: 32 bytes for each vertex, and 32 for each way that a
-/// sequential search keeps open.
+/// from a parent explains the distance. Memory: 32 bytes for each vertex, and 32 for each open way.
 DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const float> distances,
                          bool unit_weights = false, std::span<const PlainId> parents = {});
 DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const double> distances,
@@ -55,8 +52,7 @@ DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const do
 DistanceCheck check_sssp(const Graph& graph, VertexId source, std::span<const std::uint64_t> distances,
                          bool unit_weights = false, std::span<const PlainId> parents = {});
 
-/// Checks weakly connected components: the label of a vertex is the smallest vertex that edges in any
-/// direction join to it.
+/// Checks weakly connected components: a label is the smallest vertex that edges in any direction join.
 std::string check_wcc(const Graph& graph, std::span<const PlainId> labels);
 
 /// Checks strongly connected components: the label of a vertex is the smallest vertex to and from which paths
@@ -86,8 +82,7 @@ std::string check_bc(const Graph& graph, std::span<const VertexId> sources, std:
 
 /// Checks local clustering coefficients: of the edges that could lead from one neighbour of a vertex to
 /// another, the share that does. Edges that occur several times count once, self loops do not. `triangles`:
-/// the number of triangles of the graph without directions. Takes 4 bytes for each edge and 8 for each
-/// vertex.
+/// the number of triangles of the graph without directions. Takes 4 bytes an edge and 8 a vertex.
 std::string check_lcc(const Graph& graph, std::span<const double> coefficients, std::uint64_t triangles);
 /// Checks the number of triangles of the graph without directions, and of those at each vertex.
 /// `of_vertices`: the latter; or empty. Takes as much memory.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/ppr.h"
 #include "kernels/spmv.h"
 
 namespace edgewire::kernels {
@@ -17,15 +16,13 @@ using Wide = long double;
 constexpr double kOwnError = 1 + 0x1p-10;
 constexpr double kUnit = 0x1p-53;  ///< unit roundoff of doubles
 
-/// Returns the bound of (1 + d_1) ... (1 + d_k): it differs from 1 by at most this, where `sum` is the sum of
-/// all |d_i| (Higham, lemma 3.1).
+/// Returns how far (1 + d_1) ... (1 + d_k) is from 1 at most; `sum`: of all |d_i| (Higham, lemma 3.1).
 double gamma(double sum) { return sum < 1 ? sum / (1 - sum) : std::numeric_limits<double>::infinity(); }
 
 /// Returns the unit where a message is rounded to a float, or 0 where it is not.
 double message_unit(const Rounding& rounding) { return rounding.doubles ? 0 : 0x1p-24; }
 
-/// Returns the most that a value in 16 bits loses, as a part of itself: the difference to the slot's last
-/// value, which feedback adds in float, counts in.
+/// Returns the most that a value in 16 bits loses, as a part of itself, with what feedback adds in float.
 double wire_unit(const Rounding& rounding) {
   return plan::is_rounded(rounding.wire) ? plan::rounding(rounding.wire) + 0x1p-22 : 0;
 }
@@ -125,12 +122,10 @@ class Ranks {
     return restarts_.shares.empty() ? kUnit : message_unit(rounding_) + 2 * kUnit;
   }
 
-  /// Returns the most that a vertex's offer may be off, times the sum of its weights. `rank`: with the run's
-  /// error.
+  /// Returns the most that a vertex's offer may be off, times the sum of its weights. `rank`: with its error.
   double error_offered(std::size_t u, double rank) {
-    // These are rounded to a float: the inverse degree, the message, and a partial sum for each leg. These
-    // are rounded to a double: the inverse degree, the message, and the message times the weight; the sum of
-    // the weights in each addition.
+    // These are rounded to a float: the inverse degree, the message, and a partial sum for each leg. These to
+    // a double: the inverse degree, the message, its product with the weight; each sum of weights.
     const std::uint64_t edges = begin(u + 1) - begin(u);
     const double summed = options_.weighted && edges > 1 ? static_cast<double>(edges - 1) : 0;
     double error = gamma((2 + rounding_.legs) * message_unit(rounding_) + (3 + summed) * kUnit) * rank;

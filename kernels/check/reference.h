@@ -1,6 +1,5 @@
 // The reference of `--verify` for the dense kernels: plain sequential code finds the result in long double,
-// and for each vertex the most that rounding can change a right result. docs/pagerank.md derives these
-// limits.
+// and the most that rounding can change a right one at each vertex. docs/pagerank.md derives these limits.
 #pragma once
 
 #include <cstdint>
@@ -53,13 +52,11 @@ double spmv_message_bound(int iterations, const Rounding& rounding);
 /// The difference between a result and the reference.
 struct Comparison {
   double sum_error = 0, sum_limit = 0;  ///< sum of all differences, of all limits, / sum of all scales
-  /// The largest difference and the largest limit, relative to the scale, over the vertices whose scale is a
-  /// normal number of the precision.
+  /// The largest difference and the largest limit, relative to the scale, where the scale is a normal number.
   double largest_error = 0, largest_limit = 0;
   double limit_share = 0;  ///< largest difference / limit of any vertex; NaN where a value is NaN
   VertexId farthest{};     ///< vertex with this share
-  /// Number of the vertices of largest_limit whose limit is not below their scale: the comparison shows
-  /// nothing for them.
+  /// Number of these vertices whose limit is not below their scale: the comparison shows nothing for them.
   std::uint64_t unchecked = 0;
   bool conclusive = true;  ///< whether sum_limit is below 1; else the comparison shows nothing
   bool passed() const { return limit_share <= 1 && conclusive; }

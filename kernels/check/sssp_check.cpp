@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "kernels/check/check.h"
-#include "kernels/check/plain_dijkstra.h"
+#include "kernels/check/plain.h"
 
 namespace edgewire::kernels {
 

@@ -7,7 +7,7 @@
 
 #include "edgewire/graph.h"
 #include "frontier/records.h"
-#include "kernels/check/plain_neighbours.h"
+#include "kernels/check/plain.h"
 #include "kernels/count/count.h"
 #include "options/kernels.h"
 

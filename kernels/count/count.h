@@ -1,8 +1,9 @@
 // The kernels/count folder counts what processes send to each other in the supersteps of a kernel that
-// follows a frontier. Each kernel has a sequential run of its method that counts, in NAME_count.cpp. This
-// file has what they share.
+// follows a frontier. Each kernel has a sequential run of its method that counts: search_count.cpp has those
+// that search from a source, NAME_count.cpp the others. This file has what they share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -36,7 +37,10 @@ struct RecordLoad {
   }
   /// Returns the records of all processes.
   std::uint64_t records() const { return std::accumulate(sent.begin(), sent.end(), std::uint64_t{}); }
-  void add(const RecordLoad& other);
+  void add(const RecordLoad& other) {
+    std::ranges::transform(sent, other.sent, sent.begin(), std::plus<>());
+    std::ranges::transform(received, other.received, received.begin(), std::plus<>());
+  }
 };
 
 struct CountedStep {
@@ -45,8 +49,7 @@ struct CountedStep {
   RecordLoad load;
 };
 
-/// Returns the load where owners tell each process a bit for each of their vertices that its edges lead to,
-/// 64 in a record.
+/// Returns the load where owners tell a bit for each vertex that a process knows, 64 in a record.
 RecordLoad bits_of_known(const Graph& graph, const partition::Ownership& ownership);
 
 /// A kernel, its graph and its source or iterations; the graph outlives it.
@@ -55,8 +58,7 @@ struct FrontierCount {
   std::string_view kernel;
   Exactness exactness;
   std::uint64_t record_bytes;
-  /// A function that returns one step for each superstep that a run with this ownership reports; sssp, wcc
-  /// and most of scc have one in all.
+  /// A function that returns the steps of a run with this ownership; one for sssp, wcc and most of scc.
   std::function<std::vector<CountedStep>(const partition::Ownership&)> count;
 };
 
@@ -69,8 +71,7 @@ FrontierCount count_shortest_paths(const Graph& graph, VertexId source,
                                    std::size_t distance_bytes = sizeof(double));
 /// Counts for bc from one source, exactly.
 FrontierCount count_betweenness(const Graph& graph, VertexId source);
-/// Counts for wcc the least that is sent. `on_disks`: whether rows are on disks, from where all of them are
-/// read.
+/// Counts for wcc the least that is sent. `on_disks`: whether rows are, which are all read then.
 FrontierCount count_components(const Graph& graph, bool on_disks = false);
 /// Counts for scc: exactly where a directed graph has so few edges that all processes get those that may be
 /// on a cycle, else about; at least where edges have no direction, as wcc.
@@ -81,15 +82,16 @@ FrontierCount count_triangles(const Graph& graph, std::string_view kernel, bool 
 /// Counts for cdlp, exactly.
 FrontierCount count_labels(const Graph& graph, std::uint64_t iterations);
 
-/// The owners of vertices, and the vertices of others that a process has named: it names each one once.
-/// Processes come one after the other.
+/// The owners of vertices, and the vertices of others that a process has named, each once.
 class Names {
  public:
-  Names(const Graph& graph, const partition::Ownership& ownership);
+  Names(const Graph& graph, const partition::Ownership& ownership)
+      : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
+    for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.home(v).owner;
+  }
 
   std::uint32_t owner(VertexId vertex) const noexcept { return owners_[vertex]; }
-  /// Returns whether the process has a reason to name the vertex: another one owns it, and this is the first
-  /// time.
+  /// Returns whether the process has a reason to name the vertex: of another one, and for the first time.
   bool add(std::uint32_t process, VertexId vertex) noexcept {
     if (owners_[vertex] == process || namers_[vertex] == process) return false;
     namers_[vertex] = process;

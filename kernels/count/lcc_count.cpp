@@ -5,7 +5,7 @@
 
 #include "edgewire/graph.h"
 #include "frontier/records.h"
-#include "kernels/check/plain_neighbours.h"
+#include "kernels/check/plain.h"
 #include "kernels/count/count.h"
 
 namespace edgewire::kernels {
@@ -133,8 +133,7 @@ class Sending {
     return std::ranges::any_of(
         row, [&](VertexId third) { return std::ranges::binary_search(neighbours_.rows[other], third); });
   }
-  /// Returns, by owner, the vertices of other processes in the rows of the process's vertices that have
-  /// `least` entries or more, each once.
+  /// Returns, by owner, vertices of others in the process's rows of `entries` or more, each once.
   std::vector<std::vector<VertexId>> by_owner(std::uint32_t process, Names& names,
                                               const std::vector<std::vector<VertexId>>& rows,
                                               std::size_t entries = 0) const {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "edgewire/graph.h"
-#include "kernels/check/plain_bfs.h"
+#include "kernels/check/plain.h"
 #include "kernels/count/count.h"
 #include "kernels/scc/giant.h"
 #include "kernels/scc/scc.h"
@@ -159,8 +159,7 @@ class SccRun {
     return reached;
   }
 
-  /// Searches backward. A process sees at once which of its own vertices have joined, and which of others' in
-  /// the next round.
+  /// Searches backward. A process sees at once which of its vertices have joined, and others' a round later.
   std::vector<bool> search_backward(VertexId pivot, const std::vector<bool>& reached, bool& all_joined) {
     const RecordLoad bits = bits_of_known(graph_, ownership_);
     std::vector<bool> joined(vertices_), waits = reached;
@@ -191,8 +190,7 @@ class SccRun {
     }
   }
 
-  /// Calls visit(at, u, v) for the edges u to v, in the row of `at`, that may still be on a cycle; those that
-  /// have joined are one vertex, or gone.
+  /// Calls visit(at, u, v) for edges u to v, in the row of `at`, that may be on a cycle. The joined are one.
   template <class Visit>
   void each_edge(const Visit& visit) const {
     const auto one_with = [&](VertexId v) { return colours_[v] == kIsMerged ? giant_ : v; };
@@ -221,8 +219,7 @@ class SccRun {
     for (Rows* rows : {&out_, &in_}) rows->counts = rows->lengths;
   }
 
-  /// Returns the edges that are left, of vertices with edges in both directions; the others go onto the
-  /// stacks.
+  /// Returns the edges left of vertices with edges in both directions; the others go onto the stacks.
   std::uint64_t survey() {
     std::uint64_t edges = 0;
     for (VertexId v{}; v < vertices_; ++v) {
@@ -251,7 +248,7 @@ class SccRun {
               continue;
             }
             load_.add(p, owners_[v]);
-            messages_.push_back({v, &rows == &in_ ? 1U : 0U});
+            messages_.emplace_back(v, &rows == &in_ ? 1U : 0U);
           }
         };
         while (!stacks_[p].empty()) {
@@ -290,8 +287,7 @@ class SccRun {
     return true;
   }
 
-  /// Spreads colours as far as a process can alone, its largest colour first; then it tells the owners of
-  /// what it has raised.
+  /// Spreads colours as far as a process can alone, the largest first; then it tells owners what has risen.
   void spread(std::uint32_t process) {
     std::vector<std::pair<PlainId, VertexId>> starts;
     for (const VertexId v : std::exchange(stacks_[process], {})) starts.emplace_back(colours_[v], v);
@@ -317,7 +313,7 @@ class SccRun {
     others.erase(std::unique(others.begin(), others.end()), others.end());
     for (const VertexId v : others) {
       load_.add(process, owners_[v]);
-      messages_.push_back({v, raised[v]});
+      messages_.emplace_back(v, raised[v]);
     }
   }
 
@@ -389,12 +385,8 @@ class SccRun {
   std::vector<VertexId> members_;
   Rows out_, in_;
   VertexId giant_{kNone};
-  /// A message that a process sends at the end of a superstep, and that reaches its vertex in the next one.
-  struct Message {
-    VertexId vertex;
-    PlainId value;
-  };
-  std::vector<Message> messages_;
+  /// Messages (vertex, value) of the end of a superstep, which reach their vertices in the next one.
+  std::vector<std::pair<VertexId, PlainId>> messages_;
 };
 
 }  // namespace

@@ -92,8 +92,7 @@ Part part_of(const Graph& graph, std::uint32_t process, const partition::Ownersh
 }
 
 /// Counts the bits. A process with a large component sends a bit for each owned vertex that a peer knows.
-/// Forgets that it is large where it does not meet that of the process with the largest one, which is
-/// returned.
+/// Forgets large ones that do not meet the largest one, whose process is returned.
 std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load) {
   constexpr std::uint64_t kVerticesARecord = 64;
   std::uint32_t reference = 0;
@@ -114,8 +113,7 @@ std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load) {
   return reference;
 }
 
-/// Links the large component. A process links those of its components that have vertices of the large one
-/// elsewhere.
+/// Links the large component: those components of a process that are in the large one elsewhere.
 void link_giant(std::vector<Part>& parts, std::uint32_t process) {
   Part& part = parts[process];
   Sets sets;
@@ -129,8 +127,7 @@ void link_giant(std::vector<Part>& parts, std::uint32_t process) {
   if (part.largest) part.largest = sets.root(*part.largest);
 }
 
-/// Returns the boundary vertices of `owner` that are open in p, and q's in p, of which one of the two
-/// suffices.
+/// Returns q's boundary vertices that are open in p, and p's in q; one of both suffices in symmetric graphs.
 std::array<std::vector<PlainId>, 2> open_between(const Graph& graph, const std::vector<Part>& parts,
                                                  std::uint32_t p, std::uint32_t q) {
   const auto open = [&](std::uint32_t knows, std::uint32_t owner) {
@@ -152,8 +149,7 @@ struct Link {
 };
 
 /// Returns the components that are linked. A pair of processes links the names that both have for a boundary
-/// vertex, once for each vertex. A process that has a part of the large component links it with the part of
-/// the process `reference`.
+/// vertex, once for each vertex. Parts of the large component are linked with that of `reference`.
 std::vector<Link> links_of(const Graph& graph, const std::vector<Part>& parts, std::uint32_t reference) {
   std::vector<Link> links;
   const auto processes = static_cast<std::uint32_t>(parts.size());

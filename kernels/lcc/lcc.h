@@ -10,8 +10,10 @@
 // adds up its credits to vertices of others, and sends at most one record for each of them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,11 +22,43 @@
 #include "edgewire/detail/memory.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
-#include "kernels/lcc/boundary_rows.h"
-#include "kernels/lcc/hub_bits.h"
 #include "kernels/lcc/oriented_rows.h"
 
 namespace edgewire::kernels {
+
+/// The bits of hubs, which have the smallest numbers, so most edges. Memory: that of rows, at most 64 MiB.
+class HubBits {
+ public:
+  /// Makes bits of a batch, whose rows have at least `entries`; none where rows are not by_degree().
+  HubBits(const OrientedRows& rows, const ForEach& for_each, const RowBatch& batch, std::uint64_t entries)
+      : first_(batch.first), hubs_(batch.first) {
+    constexpr std::uint32_t kMost = 1 << 15, kRowsAtOnce = 256;
+    if (!rows.by_degree()) return;
+    const auto words_of = [&](std::uint32_t hub) -> std::size_t {
+      return rows.row(hub, batch).empty() ? 0 : (hub + 31) / 32;
+    };
+    begin_.push_back(0);
+    for (; hubs_ < std::min(kMost, batch.last) && begin_.back() + words_of(hubs_) <= entries; ++hubs_)
+      begin_.push_back(begin_.back() + words_of(hubs_));
+    words_.reset(new std::uint32_t[begin_.back()]);
+    for_each_piece(for_each, begin_.size() - 1, kRowsAtOnce, [&](int, std::uint32_t from, std::uint32_t to) {
+      std::fill(words_.get() + begin_[from], words_.get() + begin_[to], 0U);
+      for (std::uint32_t i = from; i < to; ++i)
+        for (const std::uint32_t entry : rows.row(first_ + i, batch))
+          words_[begin_[i] + entry / 32] |= std::uint32_t{1} << entry % 32;
+    });
+  }
+
+  /// Returns the number below which vertices have bits.
+  std::uint32_t hubs() const noexcept { return hubs_; }
+  /// Returns the row of a hub: a bit for each smaller number. The row must be in the batch.
+  const std::uint32_t* words(std::uint32_t hub) const noexcept { return words_.get() + begin_[hub - first_]; }
+
+ private:
+  std::uint32_t first_, hubs_;
+  std::vector<std::size_t> begin_;  ///< first words of the hubs, [hub - first_], and the end
+  std::unique_ptr<std::uint32_t[]> words_;
+};
 
 /// The vertex in work, u, keeps a mark of each other vertex v: whether v is its neighbour, whether edges lead
 /// both ways between them, and the credit of v for triangles of u. All are in one word, so that a look at v
@@ -41,16 +75,14 @@ class NeighbourMark {
   std::uint32_t credit() const noexcept { return word_ % kBothWays; }
 
  private:
-  // No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much: a credit
-  // never reaches bit 30.
+  // No row has over sqrt(2 m) < 2^23 entries, and no credit is over 4 times that: it never reaches bit 30.
   static constexpr std::uint32_t kNeighbour = std::uint32_t{1} << 31, kBothWays = std::uint32_t{1} << 30;
   std::uint32_t word_ = 0;
 };
 
 class Lcc {
  public:
-  /// The values of Superstep::kind. In kOrient `edges` has the edges of the owned vertices, in kIntersect the
-  /// entries of rows that were looked up.
+  /// The values of Superstep::kind. In kOrient `edges` has all own edges, in kIntersect entries looked up.
   static constexpr std::uint64_t kOrient = 0, kIntersect = 1, kCredit = 2;
 
   /// The sizes of pieces, which tests make smaller: the bits of a credit that travel at a time, 1 to 32, and
@@ -83,8 +115,7 @@ class Lcc {
   std::vector<std::uint64_t> triangles_of_vertices() const;
   /// Returns the number of triangles of the whole graph without its directions.
   std::uint64_t triangles() const noexcept { return triangles_; }
-  /// Returns the number of pairs of neighbours of owned vertices, d (d - 1) / 2 each: each could close a
-  /// triangle.
+  /// Returns the pairs of neighbours of owned vertices, d (d - 1) / 2 each, which could close triangles.
   double pairs_of_neighbours() const;
 
  private:

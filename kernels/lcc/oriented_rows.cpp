@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "frontier/both_rows.h"
-#include "frontier/in_rows.h"
 #include "frontier/known_values.h"
 
 namespace edgewire::kernels {
@@ -135,9 +134,16 @@ class OrientedRows::Builder {
     for_each_owned([&](LocalNumber local, VertexId v) {
       degrees[local] = bounded(job_.owned_rows().degree(v) + (in_ ? in_->sources(local).size() : 0));
     });
-    frontier::tell_known(
-        job_, rows_.boundary(), [&](LocalNumber local) { return degrees[local]; },
-        [&](KnownNumber known, std::uint32_t degree) { degrees[known] = bounded(degree); });
+    const frontier::Boundary& boundary = rows_.boundary();
+    job_.pool().run([&](int lane) {
+      frontier::exchange_lists(
+          job_, lane, [&](std::uint32_t peer) { return boundary.known_by(peer).size(); },
+          [&](std::uint32_t peer) { return boundary.count(peer); },
+          [&](std::uint32_t peer, std::uint64_t i) { return degrees[boundary.known_by(peer)[i]]; },
+          [&](std::uint32_t peer, std::uint64_t i, std::uint32_t degree) {
+            degrees[boundary.first(peer) + i] = bounded(degree);
+          });
+    });
     return degrees;
   }
   /// Calls work(known_of), where known_of(vertex) is the KnownNumber of a known vertex.
@@ -161,8 +167,7 @@ class OrientedRows::Builder {
     }
   }
   /// Copies the rows of a piece, which lie side by side, and makes the heads of its vertices [first, last)
-  /// point to them. Behind each row of a directed graph are its bytes of both_ways(). Returns the number of
-  /// entries of these rows.
+  /// point to them. Behind each row of a directed graph are its bytes of both_ways(). Returns their entries.
   std::uint64_t keep_piece(const std::vector<std::uint32_t>& entries, std::uint32_t first,
                            std::uint32_t last) {
     auto& own = rows_.own_[first / kVerticesAtOnce];
@@ -193,8 +198,7 @@ class OrientedRows::Builder {
     std::sort(row, row + head.length);
     worker.entries.resize(begin + head.length);
   }
-  /// Puts the KnownNumbers of the neighbours of `v` into `row`, whose content does not matter before. Returns
-  /// their number: the degree.
+  /// Puts the KnownNumbers of the neighbours of `v` into `row`. Returns their number: the degree.
   template <class KnownOf>
   std::uint32_t put_neighbours(std::span<const VertexId> ids, VertexId v, const KnownOf& known_of,
                                std::uint32_t* row) const {
@@ -202,8 +206,7 @@ class OrientedRows::Builder {
     for_each_target(ids, v, known_of, [&](KnownNumber known) { row[degree++] = known; });
     return degree;
   }
-  /// Turns the KnownNumbers in `row` into numbers, and keeps those below `own` at its front. Returns how many
-  /// remain: the length of the oriented row.
+  /// Turns the KnownNumbers in `row` into numbers, keeps those below `own`, and returns how many these are.
   std::uint32_t orient_row(std::uint32_t own, std::uint32_t degree, std::uint32_t* row) const {
     std::uint32_t length = 0;
     for (std::uint32_t i = 0; i < degree; ++i) {

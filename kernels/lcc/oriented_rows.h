@@ -16,8 +16,7 @@
 
 namespace edgewire::kernels {
 
-/// The rows in memory at a time: of vertices with numbers [first, last); of boundary vertices alone, or of
-/// owned ones, too.
+/// The rows in memory at a time: of vertices [first, last), of the boundary or also of owned ones.
 struct RowBatch {
   std::uint32_t first, last;
   bool with_owned;
@@ -28,8 +27,7 @@ struct RowBatch {
 /// have the vertices that both know in the same order. (Where one process owns a graph without long rows,
 /// vertices keep their ids, so that the rows of a simple symmetric file can stay where they are.) An edge is
 /// oriented towards the smaller number: the row of a vertex, its oriented out-row, holds its neighbours with
-/// smaller numbers, ascending, each once; no vertex is its own neighbour. A boundary vertex has a row while
-/// BoundaryRows lends one.
+/// smaller numbers, ascending, each once; no vertex is its own neighbour. Boundary vertices may borrow rows.
 class OrientedRows {
  public:
   using Row = std::span<const std::uint32_t>;
@@ -58,16 +56,14 @@ class OrientedRows {
   Row row(std::uint32_t number, const RowBatch& batch) const noexcept {
     return batch.with_owned || degree(number) == 0 ? row(number) : Row();
   }
-  /// Returns, for each entry of the row, 1 if edges lead both ways, else 0. It is not for symmetric graphs,
-  /// where all do.
+  /// Returns, for each entry of the row, 1 if edges lead both ways, else 0. In symmetric graphs all do.
   std::span<const std::uint8_t> both_ways(std::uint32_t number) const noexcept {
     if (heads_[number].length == 0) return {};
     const Head& head = heads_[number];
     const auto* const own = reinterpret_cast<const std::uint8_t*>(head.entries + head.length);
     return {head.degree > 0 ? own : lent_both_ways_ + (head.entries - lent_entries_), head.length};
   }
-  /// Returns the number of neighbours of an owned vertex, with smaller and larger numbers; of a boundary
-  /// vertex 0.
+  /// Returns the number of all neighbours of an owned vertex; of a boundary vertex 0.
   std::uint32_t degree(std::uint32_t number) const noexcept { return heads_[number].degree; }
 
   /// Sets the memory of the rows for lend(). `both_ways`: the flag of each entry; null for symmetric graphs.

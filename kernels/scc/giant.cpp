@@ -24,8 +24,7 @@ constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
 constexpr std::uint64_t kFewEdges = 64;
 constexpr std::uint32_t kOfOther = ~std::uint32_t{0};
 
-/// Chooses among the vertices of process `rank`, which has their rows. row_of(local): a row. local_of(entry):
-/// the local number of an entry, or kOfOther.
+/// Chooses among vertices of process `rank`: row_of(local), and local_of(entry of it), or kOfOther.
 template <class RowOf, class LocalOf>
 GiantComponent::Candidate choose_candidate(const partition::Ownership& ownership, std::uint32_t rank,
                                            const RowOf& row_of, const LocalOf& local_of) {
@@ -141,11 +140,7 @@ void GiantComponent::search_forward(frontier::SuperstepLog& log) {
   job_.tell_as(Scc::kForward);
   log.add(search.run(pivot_, enough), Scc::kForward);
   job_.tell_as({});
-  note_reached(search.levels());
-  unite(reached_);
-}
-
-void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
+  const auto& levels = search.levels();
   left_.resize((levels.size() + kBits - 1) / kBits);
   const Home pivot = job_.ownership().home(pivot_);
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
@@ -161,6 +156,7 @@ void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
       left_[begin / kBits] = left;
     }
   });
+  unite(reached_);
 }
 
 /// Shares bits: owners tell the bits of boundary vertices.

@@ -28,8 +28,7 @@ class GiantComponent {
   /// edge. The search starts at the first one with the largest product of all processes.
   static Candidate candidate(const Graph& graph, const partition::Ownership& ownership, std::uint32_t rank);
 
-  /// The number of vertices of a thin level, and the number of thin levels that are enough: processes wait
-  /// for one another at each.
+  /// The vertices of a thin level, and the thin levels that are enough, since processes wait at each.
   static constexpr std::uint64_t kThin = 64, kThinLevels = 256;
   /// Returns whether another round backward pays after `round` (counted from 1), in which `joined` vertices
   /// have joined, `left` are left, and `edges` were read. The numbers are those of all processes.
@@ -40,16 +39,14 @@ class GiantComponent {
   /// vertex; while it searches that of Bfs, too. `job` outlives it.
   explicit GiantComponent(frontier::Job& job);
 
-  /// Chooses a vertex with many edges in and out, and searches. Returns false where no such vertex was found.
-  /// Collective; throws Error.
+  /// Chooses a vertex with many edges, and searches; returns false without one. Collective; throws Error.
   bool find(frontier::SuperstepLog& log);
 
   /// Returns, for any vertex that the process knows, whether a path leads to it from the pivot; where
   /// all_reached() is false, one may lead to others, too.
   bool reached(KnownNumber number) const noexcept { return reached_.test(number); }
   bool all_reached() const noexcept { return all_reached_; }
-  /// Returns whether a path leads back, too: then the vertex is in the component; where complete() is false,
-  /// others may be, too.
+  /// Returns whether a path leads back, too: it is in the component then. Others may be unless complete().
   bool has(KnownNumber number) const noexcept { return joined_.test(number); }
   bool complete() const noexcept { return all_reached_ && all_joined_; }
   /// Returns the smallest vertex of which has() is true. Collective.
@@ -64,7 +61,6 @@ class GiantComponent {
 
   bool choose_pivot();
   void search_forward(frontier::SuperstepLog& log);
-  void note_reached(const std::vector<std::uint32_t>& levels);
   void unite(Bits& bits);
   void join();
   void join_words(Worker& worker, std::size_t first, std::size_t last);

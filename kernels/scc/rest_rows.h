@@ -87,8 +87,7 @@ class RestRows {
   std::uint32_t rank_, owned_;
   Rows out_, in_;
   std::vector<VertexId> others_;  ///< vertices of other processes, ascending
-  /// The number here of a vertex of another process, [known number - owned]; 0: none. It is used in the
-  /// constructor.
+  /// Numbers here of boundary vertices, [known number - owned], during construction; 0: none.
   std::vector<std::uint32_t> others_of_;
 };
 

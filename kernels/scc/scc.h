@@ -38,8 +38,7 @@ namespace edgewire::kernels {
 
 class Scc {
  public:
-  /// The values of Superstep::kind, with those of Wcc besides. Its `frontier` has vertices that were
-  /// looked at.
+  /// The values of Superstep::kind, beside those of Wcc. `frontier` has vertices looked at.
   static constexpr std::uint64_t kForward = kWccPhases.size(), kBackward = kForward + 1, kRows = kForward + 2,
                                  kTrim = kForward + 3, kColour = kForward + 4, kGather = kForward + 5,
                                  kTell = kForward + 6, kCollect = kForward + 7, kFirst = kForward + 8;
@@ -58,8 +57,7 @@ class Scc {
 
   /// Makes the kernel. Memory: 8 bytes and two ids for each owned vertex, an id for each vertex that edges
   /// between processes are kept for, a byte for each vertex that the process knows; GiantComponent, and then
-  /// RestRows. `job` outlives it. Rows are read from memory. `collected`: as kCollected; the same in all
-  /// processes.
+  /// RestRows. `job` outlives it. Rows are in memory. `collected`: see kCollected.
   explicit Scc(frontier::Job& job, std::uint64_t collected = kCollected);
 
   /// Runs the kernel. Collective; throws Error.
@@ -83,14 +81,10 @@ class Scc {
     std::uint64_t edges, trimmed;
   };
 
-  template <class Work>
-  void step(std::uint64_t kind, const Work& work) {
-    log_.step(kind, workers_, work);
-  }
   /// Runs work(lane, scheme) in all workers.
   template <class Work>
   void step_in_lanes(std::uint64_t kind, const Work& work) {
-    step(kind, [&] {
+    log_.step(kind, workers_, [&] {
       job_.pool().run(
           [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
     });
@@ -146,8 +140,7 @@ class Scc {
   std::vector<PlainId> colours_;  ///< colours by number of rows_
   /// Number of edges that trimming has left, [way][local].
   std::array<std::vector<std::uint32_t>, 2> counts_;
-  /// The first vertex of the component that was found first; where merged_, the first vertex of a part of it,
-  /// for which this vertex stands.
+  /// The first vertex of the first component; where merged_, that of a part, for which it stands.
   VertexId giant_{kNone};
   bool merged_ = false;
   std::vector<Worker> workers_;

@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <functional>
 #include <utility>
 
 #include "edgewire/graph.h"
 #include "graph/file/vertex_names.h"
-#include "kernels/delta_stepping.h"
 #include "launch/packing.h"
 #include "options/kernels.h"
 
@@ -50,11 +50,6 @@ double weight_sum(const Graph& graph, const frontier::WeightFigures& weights) {
   return weights.sum;
 }
 
-double sum_of_all(frontier::Job& job) {
-  const double mine = job.on_disks() ? weight_sum(job.graph(), job.pages()->weights()) : weight_sum(job);
-  return launch::allreduce(job.bootstrap(), mine, std::plus<>());
-}
-
 }  // namespace
 
 template <class Distance>
@@ -64,8 +59,16 @@ Sssp<Distance>::Sssp(frontier::Job& job, double asked, bool unit) : delta(asked)
   if (kWhole && !unit && !graph::is_whole(job.graph().weights().type()))
     throw Error(fmt::format("{}: weights are {}, not whole numbers: let distances be floating point",
                             job.graph().path(), graph::name_of(job.graph().weights().type())));
-  const double sum = unit ? static_cast<double>(job.graph().edges()) : sum_of_all(job);
-  if (asked == 0) delta = usual_delta(sum, job.graph().edges(), job.graph().vertices());
+  const auto edges = static_cast<double>(job.graph().edges());
+  double sum = edges;
+  if (!unit) {
+    sum = job.on_disks() ? weight_sum(job.graph(), job.pages()->weights()) : weight_sum(job);
+    sum = launch::allreduce(job.bootstrap(), sum, std::plus<>());
+  }
+  if (asked == 0) {
+    delta = sum / edges / (edges / static_cast<double>(job.graph().vertices())) / 4;
+    if (!(delta > 0 && std::isfinite(delta))) delta = 1;
+  }
   buckets_a_unit = 1 / std::max(delta, std::numeric_limits<double>::min());
 }
 

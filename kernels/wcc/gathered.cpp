@@ -134,8 +134,7 @@ std::vector<PlainId> GatheredComponents::link() {
   return labels;
 }
 
-/// Checks the lists. Both of two processes must have as many names for each other, and each one as many as it
-/// has said.
+/// Checks the lists. Two processes must have as many names for each other, and all as they said.
 void GatheredComponents::check_lists() {
   for (std::uint32_t p = 0; p < processes_; ++p) {
     std::uint64_t names = 0;
@@ -147,8 +146,7 @@ void GatheredComponents::check_lists() {
   }
 }
 
-/// Links the components that two processes have named for the same vertex. Any worker can link any piece at
-/// any time.
+/// Links the components that two processes have named for the same vertex. Workers link pieces in any order.
 void GatheredComponents::link_names(Forest& forest) {
   constexpr std::uint64_t kPiece = 1 << 14;
   std::vector<std::uint64_t> next(processes_);  // start of a process's names for the next peer, [process]

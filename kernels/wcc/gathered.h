@@ -1,9 +1,8 @@
 // This file has the way process 0 links the components of all processes, where their lists fit into it.
 //
-// For each two processes both of them tell process 0 the numbers of their components in the order of the
-// boundary vertices that both know: the components at the same place are one. A number takes as many bits as
-// the process needs for its components. The answer has a bit for each of them, whether it got the label that
-// most have, and the labels of the others.
+// Each two processes tell process 0 the numbers of their components in the order of the boundary vertices
+// that both know: those at the same place are one. A number takes as many bits as the process needs for its
+// components. The answer has a bit for each, whether it has the most frequent label, and the other labels.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 #include "base/bits.h"
 #include "edgewire/numbering.h"
 #include "frontier/frontier_job.h"
-#include "kernels/wcc/open.h"
+#include "kernels/wcc/forest.h"
 
 namespace edgewire::kernels {
 
@@ -89,8 +88,7 @@ class ComponentList {
 };
 
 /// Returns the answer of process 0 to a process with these labels of its components: whole records of values,
-/// with a bit for each component that says whether it has the label `most`, and then the labels of the
-/// others.
+/// with a bit for each component, whether it has the label `most`, and then the other labels.
 std::vector<PlainId> pack_labels(std::span<const PlainId> labels, PlainId most);
 /// Returns the labels of `components`. Throws Error where there are fewer or more values than these take.
 std::vector<PlainId> unpack_labels(std::span<const PlainId> values, std::uint64_t components, PlainId most);
@@ -100,12 +98,10 @@ struct GatheredRoom {
   std::uint64_t bytes = 8 << 20, bytes_a_vertex = 32;
 };
 
-/// The components that process 0 gathers. Functions are collective, in this order, while workers rest; they
-/// throw Error.
+/// The gathered components. Functions are collective, in this order, while workers rest; they throw Error.
 class GatheredComponents {
  public:
-  /// Makes the lists. `job` and `open` outlive this. Memory: that of `room` in process 0, and that of the
-  /// list in others.
+  /// Makes the lists. `job` and `open` outlive this. Memory: `room` in process 0, the list in others.
   GatheredComponents(frontier::Job& job, const OpenComponents& open, GatheredRoom room);
   /// Returns whether process 0 has room; else nothing more may be called. It is the same in all processes.
   bool fits() const noexcept { return fits_; }

@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/release.h"
-#include "frontier/in_rows.h"
+#include "frontier/both_rows.h"
 
 namespace edgewire::frontier {
 
@@ -15,20 +15,6 @@ namespace {
 
 constexpr std::uint64_t kOwnedAtOnce = 1 << 12;
 constexpr std::uint64_t kIdBits = 8 * sizeof(VertexId);  // number of bits of an id
-
-/// Calls work(ids) for the neighbours of the owned vertices that a worker takes; some come more than once.
-template <class Work>
-void for_each_row(const IdsOf& ids_of, std::uint32_t owned, topology::WorkerPool& pool, const InRows* in,
-                  const Work& work) {
-  pool.for_each((owned + kOwnedAtOnce - 1) / kOwnedAtOnce, [&](int worker, std::uint64_t piece) {
-    const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(owned, (piece + 1) * kOwnedAtOnce));
-    std::vector<VertexId> room;
-    for (LocalNumber local(static_cast<std::uint32_t>(piece * kOwnedAtOnce)); local < last; ++local) {
-      work(worker, ids_of(local, room));
-      if (in != nullptr) work(worker, in->sources(local));
-    }
-  });
-}
 
 /// The rows of a process.
 struct Rows {
@@ -38,23 +24,36 @@ struct Rows {
   std::uint32_t rank;
   topology::WorkerPool& pool;
   const InRows* in;
+
+  /// Calls work(worker, ids) for the neighbours of the owned vertices; some come more than once.
+  template <class Work>
+  void for_each(const Work& work) const {
+    const std::uint32_t owned = ownership.count(rank);
+    pool.for_each((owned + kOwnedAtOnce - 1) / kOwnedAtOnce, [&](int worker, std::uint64_t piece) {
+      const std::uint64_t last = std::min<std::uint64_t>(owned, (piece + 1) * kOwnedAtOnce);
+      std::vector<VertexId> room;
+      for (LocalNumber local(static_cast<std::uint32_t>(piece * kOwnedAtOnce)); local < last; ++local) {
+        work(worker, ids_of(local, room));
+        if (in != nullptr) work(worker, in->sources(local));
+      }
+    });
+  }
 };
 
 /// Calls take(v) for the neighbours of owned vertices, in ascending order. They are gathered as a bit for
 /// each id, or as ids where the process has few edges, so that these take less.
 void each_neighbour(const Rows& rows, const std::function<void(VertexId)>& take) {
-  const std::uint32_t owned = rows.ownership.count(rows.rank);
   const auto processes = static_cast<std::uint64_t>(rows.ownership.processes());
   if (rows.graph.vertices() / kIdBits <= rows.graph.edges() / processes) {
     SharedBits ids(rows.graph.vertices(), rows.pool.workers() > 1);
-    for_each_row(rows.ids_of, owned, rows.pool, rows.in, [&](int, const auto& row) { ids.add_all(row); });
+    rows.for_each([&](int, const auto& row) { ids.add_all(row); });
     for (std::size_t w = 0; w < ids.words(); ++w)
       for (Bits::Word left = ids.word(w); left != 0; left &= left - 1)
         take(VertexId(static_cast<PlainId>(w * Bits::kBits) +
                       static_cast<std::uint32_t>(std::countr_zero(left))));
   } else {
     std::vector<std::vector<VertexId>> of_worker(static_cast<std::size_t>(rows.pool.workers()));
-    for_each_row(rows.ids_of, owned, rows.pool, rows.in, [&](int worker, const auto& row) {
+    rows.for_each([&](int worker, const auto& row) {
       auto& ids = of_worker[static_cast<std::size_t>(worker)];
       ids.insert(ids.end(), row.begin(), row.end());
     });

@@ -25,7 +25,6 @@ class InRows;
 /// The counterpart of Boundary::Known in a process that owns all vertices.
 struct AllKnown {
   static Home home(VertexId v) noexcept { return {0, LocalNumber(static_cast<std::uint32_t>(v))}; }
-  static KnownNumber number(Home home) noexcept { return KnownNumber(home.local); }
   static KnownNumber number(VertexId v) noexcept { return KnownNumber(static_cast<std::uint32_t>(v)); }
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(PlainId{local}); }
 };
@@ -33,8 +32,7 @@ struct AllKnown {
 /// A function that returns the row of an owned vertex. `room` takes its ids, where they are not in memory.
 using IdsOf = std::function<std::span<const VertexId>(LocalNumber local, std::vector<VertexId>& room)>;
 
-/// The boundary of a process. Where there is one process the boundary is empty, and numbers are local
-/// numbers: knows() and number() are for several.
+/// The boundary of a process. That of a process alone is empty; knows() and number() are for several.
 class Boundary {
  public:
   /// The bytes for each boundary vertex, for each process that knows an owned vertex, and for a block of
@@ -68,12 +66,10 @@ class Boundary {
   Boundary(std::span<const VertexId> ids, const partition::Ownership& ownership, std::uint32_t rank,
            Records& records);
 
-  /// Returns the number of owned vertices, whose numbers are below it. Numbers below known() are those of all
-  /// known vertices.
+  /// Returns the number of owned vertices, whose numbers are below it. All numbers are below known().
   std::uint32_t owned() const noexcept { return owned_; }
   std::uint32_t known() const noexcept { return owned_ + static_cast<std::uint32_t>(locals_.size()); }
-  /// Returns the first number of an owner's vertices: the boundary vertices of `owner` have the numbers
-  /// [first(owner), first(owner + 1)).
+  /// Returns the first number of an owner's boundary vertices, [first(owner), first(owner + 1)).
   std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
   std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
   /// Returns the owner of a boundary vertex.
@@ -131,8 +127,7 @@ class Boundary {
     return blocks_[group.before + ones_below(group.blocks, block_in_group(at))];
   }
 
-  /// A function that calls take(v) for vertices in ascending order, among them all boundary vertices and no
-  /// others but owned ones.
+  /// A function that calls take(v) for all boundary vertices, and perhaps owned ones, ascending.
   using EachId = std::function<void(const std::function<void(VertexId)>& take)>;
 
   class Told;

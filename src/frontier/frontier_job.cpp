@@ -39,11 +39,11 @@ void check(const Options& options, const Graph& graph) {
         fmt::format("{}: processes would own edges, which pagerank, ppr and spmv can do: name hash, ranges "
                     "or a partition file",
                     opt::ownership(options.ownership)));
-  if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord) &&
-      options.record_bytes != sizeof(ShortRecord))
+  if (options.record_bytes != sizeof(Record) && options.record_bytes != kWideRecordBytes &&
+      options.record_bytes != kShortRecordBytes)
     throw UsageError(
         fmt::format("record_bytes: {} is not the size of a Record ({}), ShortRecord ({}) or WideRecord ({})",
-                    options.record_bytes, sizeof(Record), sizeof(ShortRecord), sizeof(WideRecord)));
+                    options.record_bytes, sizeof(Record), kShortRecordBytes, kWideRecordBytes));
   if (options.for_tasks && !options.disks.devices.empty())
     throw UsageError("for_tasks: tasks read rows of other processes from memory, not from disks");
   if (options.disks.weighted) graph::expect_weights(graph);
@@ -189,8 +189,7 @@ void Job::expect_tasks() const {
 
 namespace {
 
-/// The converter from the vertices that a RowReader reads to known numbers, and from owned numbers to
-/// vertices.
+/// The converter of a RowReader's vertices to known numbers, and of owned numbers to vertices.
 template <class Known>
 class NumberedRows {
  public:

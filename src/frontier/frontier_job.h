@@ -1,6 +1,5 @@
 // The frontier folder runs kernels that follow only the edges of vertices that have changed. This file has
-// what such a kernel needs before it starts. Rows are read straight from the mapped file, or from disks;
-// there are no tiles and no exchange plan.
+// what such a kernel needs before it starts. Rows come from the mapped file, or from disks.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,6 @@
 #include "frontier/row_pages.h"
 #include "frontier/row_reader.h"
 #include "launch/bootstrap.h"
-#include "partition/gather_values.h"
 #include "partition/owned_rows.h"
 #include "partition/ownership.h"
 #include "partition/row_loader.h"
@@ -73,22 +71,19 @@ struct Options {
   Progress progress{};
 };
 
-/// Throws UsageError when an option makes no sense, and Error when the graph does not have what it asks for.
-/// A Job begins with this check.
+/// Throws UsageError when an option makes no sense, and Error when the graph lacks what it asks for.
 void check(const Options& options, const Graph& graph);
 
 /// Throws UsageError unless the vertex is one of the graph.
 void expect_vertex(const Graph& graph, VertexId vertex);
 
-/// Returns the number of edges up to which a frontier has few: a process then goes on alone, and no process
-/// counts what comes next.
+/// Returns up to how many edges are few: then a process goes on alone, and nobody counts what comes next.
 inline std::uint64_t few_edges(const Graph& graph) {
   constexpr std::uint64_t kPart = 1024, kLeast = 64, kMost = 4096;
   return std::clamp(graph.edges() / kPart, kLeast, kMost);
 }
 
-/// A function that gives owned vertices, a span at a time, each of which stays until the next call; an empty
-/// one is the last.
+/// A function that gives owned vertices, in spans that stay until the next call; an empty one is the last.
 using TakeOwned = std::function<std::span<const LocalNumber>()>;
 
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
@@ -97,18 +92,15 @@ class Job {
   Job(launch::Bootstrap& bootstrap, const Graph& graph, const Options& options);
   /// Makes a job for one thread alone, which owns all vertices; a vertex and its local number are the same.
   /// The rows have been checked. `alone`: the result of launch::alone(). `rows` are those of all vertices;
-  /// they outlive it, so that jobs share them. Where they are empty, make_rows() makes them unless the file
-  /// has them in the wanted form.
+  /// they outlive it, so that jobs share them. Empty: those of the file, or of make_rows().
   Job(launch::Bootstrap& alone, const Graph& graph, std::optional<KnownRows> rows = {});
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const Graph& graph() const noexcept { return graph_; }
   const partition::Ownership& ownership() const noexcept { return *ownership_; }
-  /// Returns the degrees and weights of the owned vertices, see partition::load_rows(). It may have ids,
-  /// which ids_of() has in any case.
+  /// Returns the degrees and weights of the owned vertices, see partition::load_rows(). For ids see ids_of().
   const partition::OwnedRows& owned_rows() const noexcept { return owned_rows_; }
-  /// Returns the row of an owned vertex. `room`: where rows in memory have become numbers, the ids are put
-  /// there.
+  /// Returns the row of an owned vertex. `room`: takes ids where rows have become numbers.
   std::span<const VertexId> ids_of(LocalNumber local, std::vector<VertexId>& room) const {
     if (!ids_are_numbers()) return owned_rows_.row(ownership_->vertex(rank(), local));
     room.clear();
@@ -126,8 +118,7 @@ class Job {
   topology::WorkerPool& pool() noexcept { return process_.pool(); }
   transport::Transport& link() noexcept { return process_.link(); }
   Records& records() noexcept { return *records_; }
-  /// Returns the boundary of this process, which is empty where it is the only one. It is there unless the
-  /// link is left to tasks.
+  /// Returns the boundary, empty in a process alone. It is there unless the link is left to tasks.
   const Boundary& boundary() const noexcept { return *boundary_; }
   /// Returns the number of vertices that this process knows.
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
@@ -156,9 +147,7 @@ class Job {
   }
   /// Returns whether no other process takes part.
   bool is_only() const noexcept { return bootstrap_.size() == 1; }
-  const std::string& place() const noexcept { return process_.place(); }
-  /// Returns the sums, number by number, of the numbers that all processes pass; they are the same in all.
-  /// Collective, between supersteps.
+  /// Returns, in all processes, the sums of the numbers that they pass. Collective, between supersteps.
   template <std::size_t Count>
   std::array<std::uint64_t, Count> sum_of_all(const std::array<std::uint64_t, Count>& mine) {
     if (is_only()) return mine;
@@ -177,8 +166,7 @@ class Job {
     if (listener_) listener_(done);
   }
   const Progress& progress() const noexcept { return progress_; }
-  /// Reports supersteps from here on with this kind, while another kernel runs as a part of one. Without a
-  /// kind they are reported as they are.
+  /// Reports supersteps from here on with this kind, or their own: another kernel runs as a part of one.
   void tell_as(std::optional<std::uint64_t> kind) noexcept { told_kind_ = kind; }
 
   /// Returns the size of each of records().
@@ -272,8 +260,7 @@ class Job {
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
   void for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work);
 
-  /// Returns the time that it took to check the rows of the owned vertices or to write them to disks, and to
-  /// connect.
+  /// Returns the time that it took to check rows or to write them to disks, and to connect.
   double seconds_load() const noexcept { return seconds_load_; }
 
  private:
@@ -319,12 +306,5 @@ class Job {
   double seconds_load_ = 0;
   std::vector<std::unique_ptr<RowReader>> readers_;  ///< readers by worker, where rows are on disks
 };
-
-/// Returns the values of all vertices at rank 0, by vertex; elsewhere it returns nothing. `mine`: by local
-/// number. Collective.
-template <class Value>
-std::vector<Value> gather_values(Job& job, const std::vector<Value>& mine) {
-  return partition::gather_values(job.bootstrap(), job.ownership(), mine);
-}
 
 }  // namespace edgewire::frontier

@@ -1,5 +1,4 @@
-// The work of a FrontierState's workers in a superstep: they visit, tell, hear, and end it. frontier_engine.h
-// has the order.
+// The work of a FrontierState's workers in a superstep: they visit, tell, hear, and end it.
 #pragma once
 
 #include <fmt/core.h>
@@ -57,8 +56,7 @@ class FrontierState::Workers {
                                    std::uint32_t{*other}, state_.rank(), state_.owned()));
   }
 
-  /// Runs work(worker) in all workers, or in the first `one` alone. One that throws ends the job, so that no
-  /// other one waits for it.
+  /// Runs work(worker) in all workers, or in the first `one` alone. One that throws ends the job.
   template <class Work>
   void run_workers(const Work& work, bool one = false) {
     const auto run = [&](int worker) {
@@ -233,7 +231,8 @@ class FrontierState::Workers {
       {
         const Arrival arrival(arrived);
         if (calls.rows)
-          visit_rows(worker, frontier, next, calls);
+          news(worker).edges +=
+              visit_shared(worker, numbered<KnownNumber>(plain(frontier)), next, calls).edges;
         else
           visit_vertices(worker, frontier, next, calls);
         if (deal.hearing == Hearing::in_bins) calls.hear_offers(worker);
@@ -275,10 +274,6 @@ class FrontierState::Workers {
                   const Calls& calls) {
     while (arrived < workers)
       if (job_->records().take_bytes(worker, hears(worker, calls)) == 0) std::this_thread::yield();
-  }
-  void visit_rows(int worker, Frontier frontier, std::atomic<std::size_t>& next, const Calls& calls) {
-    const auto list = numbered<KnownNumber>(plain(frontier));
-    news(worker).edges += visit_shared(worker, list, next, calls).edges;
   }
   void visit_vertices(int worker, Frontier frontier, std::atomic<std::size_t>& next, const Calls& calls) {
     constexpr std::size_t kAtOnce = 64;

@@ -3,8 +3,6 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <span>
-#include <vector>
 
 #include "base/mixing.h"
 #include "edgewire/frontier.h"
@@ -17,8 +15,7 @@ namespace {
 
 constexpr std::size_t kKept = 1024;
 
-/// Counts by label that a worker has not passed on. Most vertices have one of a few labels, so most counts
-/// are large when they leave.
+/// Counts by label that a worker keeps. Few labels have most vertices, so most counts are large at last.
 class Kept {
  public:
   /// Adds a vertex to the count of its label. It calls pass(label, count) for a count that has to leave.

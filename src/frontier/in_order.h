@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/rooms.h"
@@ -41,8 +40,7 @@ class FrontierState::InOrder {
   }
 
  private:
-  /// The number of vertices below which a worker goes on with those that fall back into the bucket: that
-  /// saves supersteps.
+  /// The number of vertices below which a worker goes on with those that fall back into the bucket.
   static constexpr std::size_t kByItself = 1000;
   /// The number of buckets after which a process that is alone decides with the others again.
   static constexpr int kMostAlone = 256;
@@ -51,8 +49,7 @@ class FrontierState::InOrder {
   static constexpr std::uint64_t kNext = 1;
   static constexpr std::size_t kFewRecords = 64;
 
-  /// Returns the lowest bucket of this process, from `bucket` on, that holds owned vertices or boundary
-  /// vertices.
+  /// Returns the lowest bucket of this process, from `bucket` on, that holds vertices.
   std::uint64_t lowest(Buckets Waiting::*which, std::uint64_t bucket) const {
     std::uint64_t least = kNoBucket;
     for (const Waiting& one : state_.waiting_in_order_) least = std::min(least, (one.*which).lowest(bucket));
@@ -71,8 +68,7 @@ class FrontierState::InOrder {
     return std::ranges::min(all);
   }
 
-  /// Visits all vertices of the bucket: with one worker where they are few, and workers that wake up take a
-  /// core from others.
+  /// Visits all vertices of the bucket: with one worker where they are few and cores are shared.
   void visit_bucket(std::uint64_t bucket) {
     state_.step_ = bucket;
     const auto vertices = take_bucket(bucket);
@@ -83,8 +79,7 @@ class FrontierState::InOrder {
     workers_.run_workers([&](int worker) { visit_rows(worker, bucket, vertices, next); }, one);
     state_.shared_ = state_.news_.size() > 1;
   }
-  /// Returns the vertices of all workers in the bucket. From disks, each row is read once, in the order
-  /// there, and none that need not be read.
+  /// Returns the vertices of all workers in the bucket. From disks, needed rows are read once, in order.
   std::vector<KnownNumber> take_bucket(std::uint64_t bucket) {
     std::vector<KnownNumber> vertices;
     for (Waiting& one : state_.waiting_in_order_) {
@@ -109,8 +104,7 @@ class FrontierState::InOrder {
     }
   }
 
-  /// Visits this process's next buckets, too, while no other one has vertices in buckets, or has to be told
-  /// of any. Returns the last bucket.
+  /// Visits this process's next buckets, too, while no other has any, or has to be told. Returns the last.
   std::uint64_t go_alone(std::uint64_t bucket) {
     for (int more = 0; active_.is_only(state_.rank()) && more < kMostAlone; ++more) {
       const std::uint64_t own = lowest(&Waiting::owned, bucket);
@@ -137,8 +131,7 @@ class FrontierState::InOrder {
     if (next != kNoBucket && !complete) tell_owners(next, next, {});
     return next;
   }
-  /// Returns whether to tell the owners of a bucket, the lowest one here, before it is known whether it comes
-  /// next.
+  /// Returns whether to tell the owners of a bucket, the lowest one here, before it is known to be next.
   bool is_early(std::uint64_t bucket, std::uint64_t mine) const {
     if (mine == kNoBucket || mine - bucket > Buckets::kEarly) return false;
     std::size_t others = 0;
@@ -146,8 +139,7 @@ class FrontierState::InOrder {
     return mine - bucket <= kNext || others <= kFewRecords;
   }
   /// Tells the owners of the boundary vertices in the bucket, and hears the others. No bucket below `base`
-  /// gets anything from now on. `note`: the note of this process; a lane adds which processes have vertices
-  /// in buckets.
+  /// gets anything from now on. `note`: the note of this process; a lane adds who has vertices.
   void tell_owners(std::uint64_t bucket, std::uint64_t base, const frontier::Records::Note& note) {
     std::vector<frontier::Active> told(state_.news_.size());  // processes told, by worker
     workers_.run_workers(

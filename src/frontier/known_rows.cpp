@@ -23,8 +23,7 @@ class Numbering {
   explicit Numbering(const Boundary* boundary) {
     if (boundary != nullptr) numbers_ = boundary->numbers();
   }
-  /// Sets `numbers` to the numbers of `ids`. The numbers may lie in the memory of the ids where both are as
-  /// wide.
+  /// Sets `numbers` to the numbers of `ids`. Both may lie in the same memory where they are as wide.
   void number(std::span<const PlainId> ids, std::span<std::uint32_t> numbers) const {
     if (numbers_)
       partition::look_up(*numbers_, ids, numbers);
@@ -62,8 +61,7 @@ OwnKnownRows::OwnKnownRows(std::uint32_t owned, const Boundary* boundary, topolo
   });
 }
 
-/// Each worker turns a part of the ids into numbers, at the front of that part. Where ids are wider, the
-/// parts then move together.
+/// Each worker turns a part of the ids into numbers, at its front; then parts of wider ids move together.
 OwnKnownRows::OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool)
     : memory_(std::move(ids)) {
   constexpr bool kAsWide = sizeof(PlainId) == sizeof(KnownNumber);

@@ -1,5 +1,4 @@
-// This file has the messages about vertices between their owner and the processes that know them: in the
-// order that both know, without numbers.
+// Messages about vertices between their owner and the processes that know them, in an order that both know.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +15,7 @@ namespace edgewire::frontier {
 /// Exchanges lists of values, which are no wider than an id, one to each peer; both sides know their lengths.
 /// Two values are a record. Each lane calls it, and sends its part of all lists; the call ends the superstep.
 /// Calls value(peer, index) for values to send, and take(peer, index, value) for arriving ones. `lengths`:
-/// length(peer) of the lists that are sent, and of those that arrive. Throws Error when a peer sends more or
-/// less.
+/// length(peer) of the lists that are sent, and of those that arrive. Throws Error where peers differ.
 template <class SentLength, class TakenLength, class Value, class Take>
 void exchange_lists(Job& job, int lane, const SentLength& sent_length, const TakenLength& taken_length,
                     const Value& value, const Take& take_value) {
@@ -67,8 +65,7 @@ std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& 
 
 /// Tells a bit of each vertex, bit(local), from its owner to the processes that know it, in the order that
 /// both know. Each lane calls it. Calls take(number, bits) for boundary vertices: bit i belongs to the vertex
-/// number + i. It ends the superstep, and throws Error. `tells`: whether a process tells its bits; by default
-/// all do.
+/// number + i. It ends the superstep, and throws Error. `tells`: whether a process does.
 template <class Bit, class Take, class Tells = bool (*)(std::uint32_t)>
 void exchange_known_bits(
     Job& job, int lane, const Bit& bit, const Take& take,
@@ -90,22 +87,6 @@ void exchange_known_bits(
           throw Error("a process has sent bits of vertices that do not exist");
         take(boundary.first(peer) + static_cast<std::uint32_t>(first), bits);
       });
-}
-
-/// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
-/// boundary vertex: values take up to half a record. Collective, while workers rest; `value` and `take` are
-/// called by all of them.
-template <class Value, class Take>
-void tell_known(Job& job, const Boundary& boundary, const Value& value, const Take& take) {
-  job.pool().run([&](int lane) {
-    exchange_lists(
-        job, lane, [&](std::uint32_t peer) -> std::uint64_t { return boundary.known_by(peer).size(); },
-        [&](std::uint32_t peer) -> std::uint64_t { return boundary.count(peer); },
-        [&](std::uint32_t peer, std::uint64_t i) { return value(boundary.known_by(peer)[i]); },
-        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t told) {
-          take(KnownNumber(boundary.first(peer) + static_cast<std::uint32_t>(i)), told);
-        });
-  });
 }
 
 }  // namespace edgewire::frontier

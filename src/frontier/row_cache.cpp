@@ -6,12 +6,6 @@
 
 namespace edgewire::frontier {
 
-namespace {
-
-constexpr int kVisits = 64;  // number of pages that are looked at for the room of one
-
-}  // namespace
-
 RowCache::RowCache(const RowPages& pages, std::uint64_t bytes)
     : rows_(pages),
       capacity_(bytes),
@@ -61,7 +55,7 @@ void RowCache::keep(std::uint64_t page, const std::byte* from) {
 }
 
 void RowCache::store_page(CachedPage& cached, const std::byte* from) {
-  cached.memory = std::make_unique_for_overwrite<std::byte[]>(kPageBytes);  // NOLINT(*-avoid-c-arrays)
+  cached.memory = std::make_unique_for_overwrite<std::byte[]>(kPageBytes);
   std::memcpy(cached.memory.get(), from, kPageBytes);
   cached.pieces = 0;
   cached.bytes = kPageBytes;
@@ -90,7 +84,7 @@ void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
     return;
   }
   if (count == 0 || !reserve(bytes)) return;
-  cached.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);  // NOLINT(*-avoid-c-arrays)
+  cached.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
   std::memcpy(cached.memory.get(), pieces.data(), count * sizeof(Piece));
   std::byte* to = cached.memory.get() + count * sizeof(Piece);
   for (const Piece& piece : std::span(pieces).first(count)) {
@@ -103,6 +97,7 @@ void RowCache::keep_rows(std::uint64_t page, const std::byte* from) {
 
 /// Drops rows that have been followed, from some of the pages in turn.
 void RowCache::make_room() {
+  constexpr int kVisits = 64;  // number of pages that are looked at for the room of one
   std::array<std::byte, kPageBytes> bytes;
   for (int i = 0; i < kVisits && used_.load(std::memory_order_relaxed) + kPageBytes > capacity_; ++i) {
     const std::uint64_t page = hand_.fetch_add(1, std::memory_order_relaxed) % pages_.size();

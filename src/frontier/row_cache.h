@@ -25,8 +25,7 @@ class RowCache {
   /// Copies the cached parts of a page to their places in `to`. Where the result is `rows`, all rows are
   /// there of which followed() returns false after the call.
   Found find(std::uint64_t page, std::byte* to) noexcept;
-  /// Keeps a page, if there is room; if not, its rows that have not been followed. Its other rows may be
-  /// dropped later.
+  /// Keeps a page, if there is room; if not, its rows that have not been followed.
   void keep(std::uint64_t page, const std::byte* from);
 
   /// Notes that the row of an owned vertex has been followed, and is hardly needed again.
@@ -34,8 +33,6 @@ class RowCache {
   bool followed(VertexId vertex) const noexcept;
 
  private:
-  using Memory =
-      std::unique_ptr<std::byte[]>;  // NOLINT(cppcoreguidelines-avoid-c-arrays): a span without its size
   /// Bytes side by side on a page.
   struct Piece {
     std::uint16_t begin, bytes;
@@ -44,9 +41,9 @@ class RowCache {
     std::atomic_flag taken;  ///< held by the thread that uses the other members
     /// Whether rows on the page may have been followed since it was looked through.
     std::atomic<bool> older{true};
-    std::uint16_t pieces = 0;  ///< number of pieces; 0: the whole page
-    std::uint16_t bytes = 0;   ///< size of the memory: the pieces, and their content
-    Memory memory;             ///< copy; null: nothing is kept
+    std::uint16_t pieces = 0;             ///< number of pieces; 0: the whole page
+    std::uint16_t bytes = 0;              ///< size of the memory: the pieces, and their content
+    std::unique_ptr<std::byte[]> memory;  ///< copy; null: nothing is kept
   };
   bool reserve(std::uint64_t bytes) noexcept;
   void release(CachedPage& cached) noexcept;

@@ -40,8 +40,7 @@ std::uint64_t bits_of(PlainId first, std::span<const VertexId> targets, unsigned
   return bits;
 }
 
-/// Returns the k with the fewest bits, or one that is hardly worse: it descends from the one that suits the
-/// mean.
+/// Returns the k with the fewest bits, or hardly more: it descends from the one that suits the mean.
 unsigned choose_k(PlainId first, std::span<const VertexId> targets) {
   const std::uint64_t mean = (std::uint64_t{first} + targets.back() - targets.front()) / targets.size();
   unsigned k = mean == 0 ? 0 : std::min(kMostK, static_cast<unsigned>(std::bit_width(mean)) - 1);

@@ -13,8 +13,7 @@ namespace edgewire::frontier {
 /// The number of bytes behind a code that decode_row() may read.
 constexpr std::size_t kCodeSlack = 8;
 
-/// Appends the code of a row that is not empty, in whole bytes. `targets` ascend; the same one may follow
-/// itself.
+/// Appends the code of a row that is not empty, in whole bytes. `targets` ascend, and may repeat.
 ///
 /// The code has the gaps between targets in Rice codes (Rice, Plaunt: "Adaptive variable-length coding for
 /// efficient compression of spacecraft television data", 1971): of a gap, the last k bits as they are, and

@@ -53,8 +53,7 @@ struct WeightFigures {
   double least = 0;  ///< least weight, or 0, if none is less
 };
 
-/// Returns whether a row is short. Short rows lie side by side, in the order of their vertices, and the
-/// others behind them.
+/// Returns whether a row is short. Short rows come first; both kinds are in the order of vertices.
 constexpr bool is_short_row(std::uint64_t degree) noexcept { return degree <= 16; }
 
 struct RowIndex {
@@ -76,8 +75,7 @@ class RowPages {
   const Graph& graph() const noexcept { return graph_; }
   std::uint64_t degree(VertexId vertex) const noexcept { return rows_.degree(vertex); }
   bool weighted() const noexcept { return weighted_; }
-  /// Returns where the row of an owned vertex is in the stream: [begin, end) in bytes. The range is empty
-  /// when the row has no edges.
+  /// Returns where the row of an owned vertex is in the stream: [begin, end) in bytes; empty without edges.
   std::pair<std::uint64_t, std::uint64_t> range(VertexId vertex) const noexcept {
     const LocalNumber local = ownership_.home(vertex).local;
     return {index_.begins[local], index_.begins[local] + index_.lengths[local]};
@@ -107,8 +105,7 @@ class RowPages {
   std::uint64_t bytes() const noexcept { return index_.checksums.size() * kPageBytes; }
   /// Returns the bytes of the longest row.
   std::uint64_t longest() const noexcept { return longest_; }
-  /// Returns the place of pages [first, first + count), as far as they lie in one piece in a file, and their
-  /// number.
+  /// Returns the place of pages [first, first + count), as far as one piece has them, and their number.
   std::pair<disk::Segment, std::uint64_t> piece(std::uint64_t first, std::uint64_t count) const noexcept;
   std::uint64_t checksum(std::uint64_t page) const noexcept { return index_.checksums[page]; }
   const disk::SegmentFiles& files() const noexcept { return *files_; }
@@ -143,22 +140,5 @@ class RowPages {
   std::vector<LocalNumber> firsts_;  ///< vertex of the first row on a page, [page]
   std::optional<disk::SegmentFiles> files_;
 };
-
-/// The rows of one process, by local number.
-struct ProcessRows {
-  partition::OwnedRows rows;
-  const partition::Ownership& ownership;
-  std::uint32_t rank;
-
-  std::uint32_t count() const noexcept { return ownership.count(rank); }
-  VertexId vertex(LocalNumber local) const noexcept { return ownership.vertex(rank, local); }
-};
-
-/// Encodes rows and writes them to these files, a file on each device; reads the rows twice. Throws Error
-/// with the path of a file that cannot be written, or of a damaged graph.
-std::pair<RowIndex, disk::SegmentFiles> write_rows(topology::WorkerPool& pool, const ProcessRows& rows,
-                                                   const RowDisks& disks,
-                                                   const std::vector<std::string>& paths,
-                                                   std::uint64_t generation);
 
 }  // namespace edgewire::frontier

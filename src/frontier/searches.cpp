@@ -12,14 +12,9 @@
 
 namespace edgewire::frontier {
 
-namespace {
-
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // most bytes of memory of a process
-
-}  // namespace
-
 bool Searches::apart(const SearchPlan& plan, std::uint64_t worker_bytes,
                      std::uint64_t source_bytes) noexcept {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // most bytes of memory of a process
   if (plan.apart) return *plan.apart;
   const auto processes = static_cast<std::uint64_t>(plan.processes),
              workers = static_cast<std::uint64_t>(plan.workers), all = processes * workers;
@@ -52,20 +47,15 @@ Searches::Searches(Job& job, Make make)
       "search", [this](tasks::Context& task) -> tasks::Task { co_return search(task.argument<Turn>()); });
   all_ = registry_.add("searches", [this](tasks::Context& task) -> tasks::Task {
     std::vector<tasks::Ref> refs;
-    for (const Turn& turn : turns(in_order_))
-      refs.push_back(task.spawn(search_, tasks::to_bytes(turn), {}, process_of(turn.first)));
+    const auto processes = static_cast<std::size_t>(job_.bootstrap().size());
+    const std::size_t all = places_.size() * processes, count = sources_.size();
+    for (std::size_t i = 0; i < (in_order_ ? std::min(all, count) : count); ++i) {
+      const Turn turn = in_order_ ? Turn{i, all, i / processes} : Turn{i, count, kAnyPlace};
+      refs.push_back(task.spawn(search_, tasks::to_bytes(turn), {}, process_of(i)));
+    }
     for (const tasks::Ref& ref : refs) found_.push_back((co_await task.take(ref)).bytes);
     co_return "";
   });
-}
-
-std::vector<Searches::Turn> Searches::turns(bool in_order) const {
-  const auto processes = static_cast<std::size_t>(job_.bootstrap().size());
-  const std::size_t all = places_.size() * processes;
-  std::vector<Turn> turns;
-  for (std::size_t i = 0; i < (in_order ? std::min(all, sources_.size()) : sources_.size()); ++i)
-    turns.push_back(in_order ? Turn{i, all, i / processes} : Turn{i, sources_.size(), kAnyPlace});
-  return turns;
 }
 
 std::vector<std::vector<Superstep>> Searches::run(std::span<const VertexId> sources, bool in_order,
@@ -111,8 +101,7 @@ std::uint64_t Searches::mine_of(std::size_t sources) const noexcept {
   return (sources + size - 1 - job_.rank()) / size;
 }
 
-/// Returns a free place. There is always one: a search does not wait, so each worker is in at most one
-/// search.
+/// Returns a free place. There is always one: a worker is in at most one search.
 Searches::Place& Searches::borrow(std::size_t index) {
   if (index == kAnyPlace) {
     const std::scoped_lock lock(mutex_);

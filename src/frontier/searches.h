@@ -1,6 +1,5 @@
 // Searches from many sources as tasks (edgewire/tasks.h). In a task one worker searches the whole graph
-// alone, so that no worker waits for another one at the end of a level, and only the figures of a search are
-// sent.
+// alone: none waits for another at the end of a level, and only figures are sent.
 #pragma once
 
 #include <atomic>
@@ -23,8 +22,7 @@ namespace edgewire::frontier {
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// Searches from a source, and returns its supersteps. `number`: the source's place in the list. An
-  /// exception ends the job.
+  /// Searches from a source, and returns its supersteps. `number`: its place. An exception ends the job.
   virtual std::vector<Superstep> search(std::size_t number, VertexId source) = 0;
 };
 
@@ -93,7 +91,6 @@ class Searches {
     std::unique_ptr<Searcher> searcher;
   };
 
-  std::vector<Turn> turns(bool in_order) const;
   std::string search(const Turn& turn);
   Place& borrow(std::size_t place);
   std::uint64_t mine_of(std::size_t sources) const noexcept;

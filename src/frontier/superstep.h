@@ -39,8 +39,7 @@ class SuperstepLog {
   explicit SuperstepLog(Job& job) : job_(job) {}
 
   /// Runs work(done), which counts vertices and edges in `done`, and measures it. Where work() returns false,
-  /// no process had anything to follow: the time and the bytes are those of the superstep before, if there is
-  /// one.
+  /// nobody had anything to follow: time and bytes are those of the superstep before, if any.
   template <class Work>
   void step(std::uint64_t kind, const Work& work) {
     const Meter meter(job_);

@@ -38,7 +38,7 @@ class BcKernel : public VertexKernel<double> {
   }
   bool weighted() const override { return asked_.weighted; }
   disk::VertexBytes vertex_bytes() const override { return kernels::vertex_bytes(name()); }
-  std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
+  std::size_t record_bytes() const override { return frontier::kWideRecordBytes; }
   bool choose_tasks(const Graph& graph, int processes, int workers, bool on_disks) override {
     return apart_ =
                kernels::BcBySource::chosen({apart_asked(asked_.parallel), graph.vertices(), graph.edges(),

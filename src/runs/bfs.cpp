@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bfs/answer.h"
 #include "kernels/bfs/bfs.h"
 #include "kernels/bfs/by_source.h"
 #include "kernels/check/check.h"
@@ -89,8 +88,9 @@ class BfsKernel : public FrontierKernel {
       found_ = searches_->bring(run_);
       return;
     }
-    found_.levels = frontier::gather_values(job, search_->levels());
-    if (needs_parents()) found_.parents = frontier::gather_values(job, search_->parents());
+    found_.levels = partition::gather_values(job.bootstrap(), job.ownership(), search_->levels());
+    if (needs_parents())
+      found_.parents = partition::gather_values(job.bootstrap(), job.ownership(), search_->parents());
   }
   std::string fault(const Graph& graph) const override {
     std::string fault = kernels::check_bfs(graph, source(), found_.levels, found_.parents);

@@ -36,7 +36,7 @@ class FrontierKernel : public Kernel {
   report::RunReport run(launch::Bootstrap& bootstrap, const Graph& graph, const graph::VertexNames& names,
                         const RunOptions& options) final;
 
-  /// Returns the bytes of each record that processes send: a frontier::Record or a WideRecord.
+  /// Returns the bytes of each record that processes send: those of a frontier::Record, or wide ones.
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// Returns the bytes that it keeps of a vertex where rows are on disks; nothing where they cannot be there.
   virtual disk::VertexBytes vertex_bytes() const { return {}; }
@@ -128,7 +128,9 @@ class VertexKernel : public FrontierKernel {
 
   std::uint64_t checksum(const frontier::Job& job) const override { return runs::checksum(job, mine_); }
   Values own() const override { return shown(mine_); }
-  void gather(frontier::Job& job) override { all_ = frontier::gather_values(job, mine_); }
+  void gather(frontier::Job& job) override {
+    all_ = partition::gather_values(job.bootstrap(), job.ownership(), mine_);
+  }
   Values all() const override { return shown(all_); }
 
  protected:

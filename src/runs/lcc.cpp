@@ -9,7 +9,7 @@
 #include <string>
 
 #include "kernels/check/check.h"
-#include "kernels/check/plain_neighbours.h"
+#include "kernels/check/plain.h"
 #include "kernels/lcc/lcc.h"
 #include "launch/packing.h"
 #include "runs/frontier_kernel.h"

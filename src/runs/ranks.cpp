@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "kernels/convergence.h"
 #include "kernels/pagerank.h"
 #include "kernels/ppr.h"
 #include "kernels/runs.h"

@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/bfs/bfs.h"
 #include "kernels/check/check.h"
-#include "kernels/delta_stepping.h"
 #include "kernels/descriptor.h"
-#include "kernels/path.h"
 #include "kernels/sssp/sssp.h"
 #include "options/kernels.h"
 #include "runs/digest.h"

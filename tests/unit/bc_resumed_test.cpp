@@ -25,7 +25,7 @@ const std::vector<Cut> kCuts = {
 /// By vertex: `before`, and what is added to it in calls for these sources.
 Scores run(const Graph& graph, const Cut& cut, const Scores& before, const std::vector<Ids>& calls) {
   Scores found(graph.vertices());
-  const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
+  const Options options{.record_bytes = kWideRecordBytes, .for_tasks = cut.apart};
   run_in_each(graph, cut, options, [&](Job& job) {
     if (cut.apart) {
       BcBySource searches(job, {});
@@ -72,7 +72,7 @@ TEST_CASE("searches go on from the scores of an earlier run, however both jobs a
 TEST_CASE("scores of another graph are refused") {
   const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
   for (const bool apart : {false, true})
-    run_in_each(built.graph, {}, {.record_bytes = sizeof(WideRecord), .for_tasks = apart}, [&](Job& job) {
+    run_in_each(built.graph, {}, {.record_bytes = kWideRecordBytes, .for_tasks = apart}, [&](Job& job) {
       if (apart)
         CHECK_THROWS_AS(BcBySource(job, {}).resume(Scores(2)), Error);
       else

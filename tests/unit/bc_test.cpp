@@ -36,7 +36,7 @@ struct Cut : JobCut {
 Scores run(const Graph& graph, const std::vector<VertexId>& sources, const Cut& cut,
            bool normalized = false) {
   Scores found(graph.vertices());
-  const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
+  const Options options{.record_bytes = kWideRecordBytes, .for_tasks = cut.apart};
   run_in_each(graph, cut, options, [&](Job& job) {
     Scores mine;
     if (cut.apart) {

@@ -8,7 +8,6 @@
 
 #include "edgewire/graph.h"
 #include "frontier_test.h"
-#include "kernels/bfs/answer.h"
 #include "kernels/bfs/by_source.h"
 #include "launch/packing.h"
 

@@ -53,7 +53,7 @@ void check_boundaries(std::uint32_t vertices, const std::vector<graph::Edge>& ed
   for (const auto& where : {std::pair("hash", false), {"ranges", false}, {"hash", true}}) {
     const char* const ownership = where.first;
     const bool hosts = where.second;
-    for (const std::size_t record_bytes : {sizeof(Record), sizeof(WideRecord)}) {
+    for (const std::size_t record_bytes : {sizeof(Record), kWideRecordBytes}) {
       CAPTURE(ownership);
       CAPTURE(hosts);
       CAPTURE(record_bytes);

@@ -7,7 +7,7 @@
 
 #include "frontier/group_sizes.h"
 #include "frontier_test.h"
-#include "kernels/path.h"
+#include "kernels/bfs/bfs.h"
 
 namespace edgewire::kernels {
 

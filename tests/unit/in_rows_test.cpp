@@ -1,4 +1,4 @@
-#include "frontier/in_rows.h"
+#include "frontier/both_rows.h"
 
 #include <algorithm>
 #include <map>

@@ -6,6 +6,7 @@
 
 #include "frontier_test.h"
 #include "kernels/check/check.h"
+#include "kernels/lcc/boundary_rows.h"
 
 namespace edgewire::kernels {
 

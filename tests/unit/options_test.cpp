@@ -12,7 +12,7 @@
 #include "kernels/bfs/bfs.h"
 #include "kernels/cdlp/cdlp.h"
 #include "kernels/count/count.h"
-#include "kernels/delta_stepping.h"
+#include "kernels/sssp/sssp.h"
 #include "kernels/lcc/lcc.h"
 #include "kernels/runs.h"
 #include "launch/start.h"

@@ -1,5 +1,5 @@
 // Shortest paths over weights of all types, as floats, doubles and whole numbers.
-#include "kernels/delta_stepping.h"
+#include "kernels/sssp/sssp.h"
 
 #include <cmath>
 #include <functional>
