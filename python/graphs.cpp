@@ -1,6 +1,5 @@
 // Graphs and conversions, as the package's Python code calls them.
 #include <memory>
-#include <utility>
 
 #include "edgewire/convert.h"
 #include "edgewire/error.h"

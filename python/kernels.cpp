@@ -3,7 +3,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <utility>
 
 #include "edgewire/bound.h"
 #include "edgewire/error.h"

@@ -1,6 +1,4 @@
 // This file has the kernels that pass over all edges: pagerank, ppr and spmv.
-#include <fmt/format.h>
-
 #include <limits>
 #include <memory>
 #include <string>

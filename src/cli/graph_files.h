@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/output_file.h"

@@ -11,7 +11,6 @@
 #include "base/quiet.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/option.h"
 #include "launch/packing.h"
 #include "options/jobs.h"
 #include "process/settle.h"

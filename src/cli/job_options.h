@@ -1,15 +1,10 @@
 // This file has the options that all jobs share.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/output_folder.h"

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 
-#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/job_options.h"

@@ -1,9 +1,7 @@
 #include "library/job_options.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>

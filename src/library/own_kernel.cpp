@@ -13,7 +13,6 @@
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "graph/file/vertex_names.h"
-#include "library/job_options.h"
 #include "library/result.h"
 #include "options/jobs.h"
 #include "options/kernels.h"

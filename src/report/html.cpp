@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <iterator>
-
 namespace edgewire::report {
 
 namespace {

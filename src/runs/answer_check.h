@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "edgewire/graph.h"
 #include "graph/file/vertex_names.h"

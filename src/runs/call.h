@@ -4,7 +4,6 @@
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <limits>
-
 #include "base/error.h"
 #include "options/kernels.h"
 

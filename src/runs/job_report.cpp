@@ -1,7 +1,6 @@
 #include "runs/job_report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/usage.h"
 #include "launch/packing.h"
