@@ -11,6 +11,7 @@
 #include "kernels/check/check.h"
 #include "kernels/descriptor.h"
 #include "launch/packing.h"
+#include "options/kernels.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
@@ -27,8 +28,8 @@ class BfsKernel : public FrontierKernel {
       : FrontierKernel("bfs"), sources_(sources), asked_(asked), target_(target) {}
 
   std::string describe() const override {
-    return fmt::format("bfs from {}, parallel {}{}{}{}", digest(sources_.vertices), how(asked_.parallel),
-                       asked_.parents ? ", parents" : "",
+    return fmt::format("bfs from {}, parallel {}{}{}{}", digest(sources_.vertices),
+                       word_of(opt::parallel, asked_.parallel), asked_.parents ? ", parents" : "",
                        target_.vertex ? fmt::format(", target {}", *target_.vertex) : "",
                        asked_.deterministic ? ", deterministic" : "");
   }

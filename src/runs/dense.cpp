@@ -347,9 +347,4 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const Graph& gr
   return report;
 }
 
-void expect_right(const report::RunReport& report) {
-  for (const auto& check : report.verification)
-    if (!check.passed) throw Error(check.fault);
-}
-
 }  // namespace edgewire::runs
