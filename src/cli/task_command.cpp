@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/median.h"
@@ -80,10 +81,8 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
                       readable_seconds(median(seconds)), seconds.size(),
                       readable_seconds(median(seconds) / static_cast<double>(figures.tasks)));
   text += "by phase, a task, in a run of its own:";
-  for (const char* comma = ""; const auto& [phase, time] : phases()) {
-    text += fmt::format("{} {} {}", comma, phase, readable_seconds(time));
-    comma = ",";
-  }
+  for (const char* comma = ""; const auto& [phase, time] : phases())
+    text += fmt::format("{} {} {}", std::exchange(comma, ","), phase, readable_seconds(time));
   text += "\n";
   if (processes > 1)
     text += fmt::format(
