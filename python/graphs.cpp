@@ -84,11 +84,6 @@ void check_rows(const Graph& graph) {
   });
 }
 
-void export_apart(const Graph& graph, const std::string& output, const std::string& format, bool weights,
-                  int workers) {
-  run_unlocked([&](const Progress&) { export_graph(graph, output, format, weights, workers); });
-}
-
 /// Returns the places of source, target and weight (or none) in a table with columns of these names, and a
 /// line for the user. `weight`: where the caller knows it.
 nb::tuple edge_columns_of(const std::vector<std::string>& names, std::optional<std::size_t> weight) {
@@ -171,7 +166,10 @@ void bind_graph(nb::module_& m) {
                             [](void* all) noexcept { delete static_cast<std::vector<std::uint64_t>*>(all); });
     return nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>(data, {size}, owner);
   });
-  m.def("export", &export_apart);
+  m.def("export", [](const Graph& graph, const std::string& output, const std::string& format, bool weights,
+                     int workers) {
+    run_unlocked([&](const Progress&) { export_graph(graph, output, format, weights, workers); });
+  });
 }
 
 }  // namespace edgewire::python
