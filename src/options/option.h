@@ -107,6 +107,13 @@ inline UsageError wrong(const Option& option, std::string_view problem, std::str
 
 }  // namespace edgewire::options
 
+/// The rows of all options. A row is one sentence, which is broken where the line is full.
+namespace edgewire::opt {
+using options::Option;
+using options::Part;
+using options::Scope;
+}  // namespace edgewire::opt
+
 namespace edgewire {
 
 /// Throws UsageError that names what has the value, and the range, unless least <= value <= most. NaN is in
