@@ -207,6 +207,10 @@ std::vector<double> sort_by_vertex(std::vector<VertexId>& vertices, std::span<co
   return sorted;
 }
 
+std::string fault_of_name(const std::string& name) {
+  return name.empty() ? "it is empty: name a vertex" : "";
+}
+
 }  // namespace
 
 std::vector<VertexId> named_vertices(const Graph& graph, const std::string& list, const char* option,
@@ -263,14 +267,6 @@ std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::u
     if (may(v) && left > 0 && random() % left-- < count - chosen.size()) chosen.push_back(v);
   return chosen;
 }
-
-namespace {
-
-std::string fault_of_name(const std::string& name) {
-  return name.empty() ? "it is empty: name a vertex" : "";
-}
-
-}  // namespace
 
 NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string& several) {
   CLI::Option* const source = add(command, opt::source, one)->check(fault_of_name);
