@@ -26,8 +26,10 @@ void DenseSettings::add_to(CLI::App& command) {
   add_choice(command, opt::strategy, common.strategy);
   add(command, opt::compute_rate, compute_rate);
   if (has_wire) add_choice(command, opt::wire, common.wire, {Wire::f32, Wire::bf16, Wire::f16, Wire::u16});
-  if (has_precision) add(command, opt::precision, precision);
-  if (has_direction) add(command, opt::direction, direction);
+  if (of_house) {
+    add(command, opt::precision, doubles);
+    add_choice(command, opt::direction, direction);
+  }
   add_ownership(command, partition::kOwnershipNames,
                 "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
                 "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
@@ -35,7 +37,7 @@ void DenseSettings::add_to(CLI::App& command) {
   add_choice(command, opt::layout, common.layout);
   add_choice(command, opt::order, common.order);
   const std::string names = fmt::format("{}{{{}}}", names_of(opt::plan_cache), kBesideGraph);
-  writes(describe(command.add_flag(names, plan_cache), opt::plan_cache, "", false), Form::folder,
+  writes(describe(command.add_flag(names, plan_cache), opt::plan_cache), Form::folder,
          [this](const std::string&) {
            return std::vector{NamedFile{plan_folder(), kept_names()}};
          });
@@ -71,10 +73,10 @@ std::string DenseSettings::plan_folder() const {
 
 void DenseSettings::set_known(job::DenseOptions& options) const {
   edgewire::JobOptions known = common;
-  if (known.wire != Wire::f32 && doubles())
+  if (known.wire != Wire::f32 && doubles)
     throw UsageError(fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out",
                                  word_of(opt::any_wire, known.wire)));
-  if (doubles()) known.wire = Wire::f64;
+  if (doubles) known.wire = Wire::f64;
   if (known.ownership == "range") known.ownership = "ranges";
   set_graph_options(options, known);
   if (!deterministic) return;

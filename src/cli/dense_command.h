@@ -15,15 +15,13 @@ inline constexpr const char* kVerifyOfDense =
 
 struct DenseSettings : KernelOptions {
   double compute_rate = 0;
-  std::string precision = "f32";
+  bool doubles = false;   ///< whether messages are doubles, otherwise floats
   bool has_wire = false;  ///< whether values may travel in 16 bits
-  /// Whether the command has these options; a program of a caller has one precision and one direction.
-  bool has_precision = true, has_direction = true;
+  bool of_house = true;  ///< whether precision and direction can be chosen; a program of a caller has its own
   std::string plan_cache;  ///< folder, or "next to the graph"; empty: none
 
   /// Adds the graph, and the options of the job.
   void add_to(CLI::App& command);
-  bool doubles() const { return precision == "f64"; }
   void check() const override;
   void check_job(const Graph& graph, const runs::Kernel& kernel) const override;
   job::DenseOptions job(launch::Bootstrap& bootstrap) const override;

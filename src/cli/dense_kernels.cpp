@@ -40,9 +40,9 @@ struct SpmvSettings : DenseSettings {
 std::vector<double> vector_of(const SpmvSettings& settings, const Graph& graph) {
   const std::string& path = settings.x_path;
   if (path.empty()) return {};
-  return settings.doubles() ? named_values(graph, path, std::numeric_limits<double>::max(), "")
-                            : named_values(graph, path, double{std::numeric_limits<float>::max()},
-                                           "--precision f64 takes it");
+  return settings.doubles ? named_values(graph, path, std::numeric_limits<double>::max(), "")
+                          : named_values(graph, path, double{std::numeric_limits<float>::max()},
+                                         "--precision f64 takes it");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void add_pagerank(CLI::App& app) {
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
     run_kernel(*settings, [&](const Graph& graph) {
-      return runs::make_pagerank(settings->asked, graph.vertices(), settings->doubles());
+      return runs::make_pagerank(settings->asked, graph.vertices(), settings->doubles);
     });
   });
 }
@@ -92,7 +92,7 @@ void add_ppr(CLI::App& app) {
   command->callback([settings, sources] {
     run_kernel(*settings, [&](const Graph& graph) {
       if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
-      return runs::make_ppr(settings->asked, sources->find(graph), settings->doubles());
+      return runs::make_ppr(settings->asked, sources->find(graph), settings->doubles);
     });
   });
 }
@@ -116,7 +116,7 @@ void add_spmv(CLI::App& app) {
   command->callback([settings] {
     run_kernel(*settings, [&](const Graph& graph) {
       return runs::make_spmv(settings->asked, {vector_of(*settings, graph), settings->x_path},
-                             graph.weighted(), settings->doubles());
+                             graph.weighted(), settings->doubles);
     });
   });
 }

@@ -64,8 +64,8 @@ struct JobOptions {
 void add_profile_options(CLI::App& command, JobOptions& options);
 /// Returns the settings of a profile. `words`: see profile::ProfileOptions.
 profile::ProfileOptions profile_options(const JobOptions& options, const profile::Words& words = {});
-/// Throws Error when page or trace cannot be written. Rank 0 calls it before the run.
-void check_profile_files(const JobOptions& options);
+/// Throws Error when report, page or trace cannot be written. Rank 0 calls it before the run.
+void check_report_files(const JobOptions& options);
 /// Writes page and trace of the run that has this report, at rank 0, where they are wanted. `title`: the
 /// title of the page.
 void write_profile_files(const report::JobReport& report, const JobOptions& options,

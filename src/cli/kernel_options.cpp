@@ -26,21 +26,14 @@ namespace edgewire::cli {
 
 namespace {
 
-/// The bytes that edges and vertices take in memory, roughly and without weights.
-struct Needs {
-  double an_edge, a_vertex;
-
-  double of(const Graph& graph, bool weighted) const {
-    constexpr double kWeight = 4;
-    return static_cast<double>(graph.edges()) * (an_edge + (weighted ? kWeight : 0)) +
-           static_cast<double>(graph.vertices()) * a_vertex;
-  }
-};
-/// The needs of tiles, values and messages: somewhat more than was seen on Kronecker graphs of scale 20 (2.3
-/// to 2.5 bytes an edge, 32 to 37 a vertex).
-constexpr Needs kNeedOfTiles{2.7, 50};
-/// The needs of mapped rows, with the bytes that most kernels keep of a vertex.
-constexpr Needs kNeedOfRows{4, 24};
+/// Returns the bytes that edges and vertices take in memory, roughly. `tiles`: the needs of tiles, values and
+/// messages, somewhat more than was seen on Kronecker graphs of scale 20 (2.3 to 2.5 bytes an edge, 32 to 37
+/// a vertex); else those of mapped rows, with the bytes that most kernels keep of a vertex.
+double memory_needed(const Graph& graph, bool tiles, bool weighted) {
+  constexpr double kWeight = 4;
+  const double an_edge = (tiles ? 2.7 : 4) + (weighted ? kWeight : 0), a_vertex = tiles ? 50 : 24;
+  return static_cast<double>(graph.edges()) * an_edge + static_cast<double>(graph.vertices()) * a_vertex;
+}
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
@@ -54,6 +47,17 @@ std::string needs_memory(const job::DenseOptions& options) {
   if (options.order.order != tiles::Order::strips)
     return fmt::format("--order {}", to_name(options.order.order));
   return "";
+}
+
+/// Returns the message for a name that another part of this program knows; else an empty text.
+std::string other_command(const std::string& name) {
+  if (name == "sort" || name == "convert")
+    return name + " is no kernel on a graph: edgewire bound --load " + name + " predicts its time";
+  if (name == "tasks")
+    return "tasks is no kernel on a graph, and the bytes of tasks depend on which workers are idle: edgewire "
+           "tasks metg "
+           "measures them";
+  return {};
 }
 
 }  // namespace
@@ -96,8 +100,8 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
 void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const Graph& graph,
                          const runs::Kernel& kernel) const {
   const bool tiles = kernel.has_tiles(), weighted = kernel.weighted() && graph.weighted();
-  const Needs& needs = tiles ? kNeedOfTiles : kNeedOfRows;
-  if (!on_disks(needs.of(graph, weighted), bootstrap, tiles ? needs_memory(options) : "")) return;
+  const double needed = memory_needed(graph, tiles, weighted);
+  if (!on_disks(needed, bootstrap, tiles ? needs_memory(options) : "")) return;
   options.choose_strategy = false;  // no choice between slots and cover
   options.memory_bytes = memory_bytes;
   if (options.plan_cache.empty()) options.plan_cache = folder_of(graph.path());
@@ -227,21 +231,6 @@ runs::Tools KernelOptions::tools() const {
   if (profiled()) tools.profile = profile_options(*this);
   return tools;
 }
-
-namespace {
-
-/// Returns the message for a name that another part of this program knows; else an empty text.
-std::string other_command(const std::string& name) {
-  if (name == "sort" || name == "convert")
-    return name + " is no kernel on a graph: edgewire bound --load " + name + " predicts its time";
-  if (name == "tasks")
-    return "tasks is no kernel on a graph, and the bytes of tasks depend on which workers are idle: edgewire "
-           "tasks metg "
-           "measures them";
-  return {};
-}
-
-}  // namespace
 
 std::string kernels_with(bool kernels::Descriptor::*property) {
   std::vector<std::string> names;

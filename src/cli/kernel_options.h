@@ -49,8 +49,8 @@ struct KernelOptions : JobOptions {
   std::string python_call{};
   std::string graph_path;
   Reading reading;
-  std::string direction = "out";  ///< direction; only dense kernels have another one
-  edgewire::JobOptions common;    ///< options that C++ has, too
+  graph::Direction direction = graph::Direction::out;  ///< only dense kernels have another one
+  edgewire::JobOptions common;                         ///< options that C++ has, too
   EdgePlace edge_place{};
   bool deterministic = false;
   std::string output_path;

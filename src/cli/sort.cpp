@@ -199,8 +199,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   auto options = sort_options(bootstrap, settings);
   const bool first = bootstrap.rank() == 0;
   if (first) {
-    check_writable(settings.job.json_path);
-    check_profile_files(settings.job);
+    check_report_files(settings.job);
     options.progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
   profile::LoadWatch* told = nullptr;

@@ -120,10 +120,7 @@ void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string
 void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskProgram& program) {
   const auto start = Clock::now();
   const bool first = bootstrap.rank() == 0;
-  if (first) {
-    check_writable(asked.job.json_path);
-    check_profile_files(asked.job);
-  }
+  if (first) check_report_files(asked.job);
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
   const auto process = asked.job.process(bootstrap);
