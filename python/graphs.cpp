@@ -67,8 +67,7 @@ nb::list convert_apart(const std::string& input, const std::string& output, Conv
       show));
 }
 
-/// Returns the elements as numbers of as many bytes, in an array that Python cannot write and that keeps
-/// `owner`.
+/// Returns the elements as numbers of as many bytes, in a read-only array that keeps `owner`.
 template <class Number, class Element>
 nb::object view_of(std::span<const Element> elements, nb::handle owner) {
   static_assert(sizeof(Number) == sizeof(Element));

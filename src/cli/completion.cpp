@@ -61,8 +61,7 @@ void each_command(const CLI::App& command, const std::string& path,
     each_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), act);
 }
 
-/// Returns the text for a shell, between single quotes. `quote` stands for a single quote: '\'' in bash and
-/// zsh, \' in fish.
+/// Returns the text between single quotes. `quote` stands for one: '\'' in bash and zsh, \' in fish.
 std::string quoted(const std::string& text, const char* quote) {
   std::string result = "'";
   for (const char c : text) {

@@ -247,8 +247,7 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
   return moved;
 }
 
-/// Returns the records and bytes that this process moved. Bytes that are not counted for each process are
-/// shared out evenly.
+/// Returns what this process moved. Bytes that are not counted for each process are shared out evenly.
 profile::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                                const ConvertSettings& settings, const graph::BuildSummary& summary,
                                double disk_s) {

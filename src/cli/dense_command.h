@@ -33,9 +33,8 @@ struct DenseSettings : KernelOptions {
   std::string plan_folder() const;
 };
 
-/// Adds the common options of dense kernels, behind the kernel's own. `value`: the name of the value of a
-/// vertex in messages. `listed`: the vertices that --top lists. `verify`: the text of --verify; empty: there
-/// is no such option.
+/// Adds the common options of dense kernels, behind the kernel's own. `value`: what messages call a vertex's
+/// value. `listed`: the vertices that --top lists. `verify`: the text of --verify; empty: there is none.
 void add_dense_options(CLI::App& command, DenseSettings& settings, const std::string& value,
                        const std::string& listed, const std::string& verify = kVerifyOfDense);
 

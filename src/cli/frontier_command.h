@@ -12,8 +12,7 @@
 
 namespace edgewire::cli {
 
-/// The texts of a kernel's help: at its end, and for -o, --verify and --top, see
-/// KernelOptions::add_output_options().
+/// The texts of a kernel's help, and those for KernelOptions::add_output_options().
 struct FrontierWords {
   std::string footer, output, verify, listed;
   std::uint64_t listed_by_default = 0;
@@ -28,8 +27,7 @@ inline constexpr const char* kLabelsOutput =
 void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
                           const FrontierWords& words);
 
-/// Adds a command without options of its own, and returns its settings. `on_disks`: whether its edges may be
-/// on disks. `make`: makes the kernel.
+/// Adds a command without options of its own; returns its settings. `on_disks`: whether edges may be there.
 KernelOptions& add_frontier_kernel(
     CLI::App& app, const std::string& name, const std::string& description, const FrontierWords& words,
     bool on_disks, const std::function<std::unique_ptr<runs::Kernel>(const KernelOptions&)>& make);

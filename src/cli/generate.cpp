@@ -28,8 +28,7 @@ struct GenerateSettings {
   graph::GridShape grid;
 };
 
-/// Returns a check for scales that the width of ids allows. For scales that only the other width allows, the
-/// message says so.
+/// Returns a check for scales that the width of ids allows, with a hint where only the other one does.
 CLI::Validator scale_range() {
   constexpr int kMost = kIds64 ? 47 : 31, kMostOfAll = 47;
   const CLI::Validator range = whole(0, kMost), all = whole(0, kMostOfAll);

@@ -41,8 +41,7 @@ std::string given_or_default(const CLI::Option& option) {
   return text == "false" ? "" : text;
 }
 
-/// Returns whether the command is profiled. A profile is shown by rank 0 alone, but all processes measure
-/// for it together.
+/// Returns whether the command is profiled: rank 0 alone shows a profile, but all processes measure for it.
 bool is_profiled(const CLI::App& command) {
   return std::ranges::any_of(std::array{"--profile", "--profile-page", "--trace"}, [&](const char* name) {
     const CLI::Option* option = command.get_option_no_throw(name);

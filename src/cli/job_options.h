@@ -40,8 +40,7 @@ std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0
 /// the program and for blocks of files. The result is rounded down to MiB.
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept;
 
-/// The options of every command that runs as a job: places of its processes, the way they find each other,
-/// their workers, and their transport.
+/// The options of every command that runs as a job: its processes, their workers, and their transport.
 struct JobOptions {
   launch::StartOptions launch;
   /// The options of a process as they were given. `workers` 0: share the cores among those of this host.
@@ -66,8 +65,7 @@ void add_profile_options(CLI::App& command, JobOptions& options);
 profile::ProfileOptions profile_options(const JobOptions& options, const profile::Words& words = {});
 /// Throws Error when report, page or trace cannot be written. Rank 0 calls it before the run.
 void check_report_files(const JobOptions& options);
-/// Writes page and trace of the run that has this report, at rank 0, where they are wanted. `title`: the
-/// title of the page.
+/// Writes page, with this title, and trace of the run that has this report, at rank 0, where they are wanted.
 void write_profile_files(const report::JobReport& report, const JobOptions& options,
                          const std::string& title);
 

@@ -29,8 +29,7 @@ struct EdgePlace {
   void add_to(CLI::App& command, launch::StartOptions& launch);
   /// Throws UsageError when options do not go together.
   void check() const;
-  /// Sets the place of tiles or rows. Rank 0 says on stderr what auto takes, where memory does not suffice.
-  /// Collective.
+  /// Sets the place of tiles or rows. Rank 0 notes what auto takes where memory is short. Collective.
   void apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const Graph& graph,
                 const runs::Kernel& kernel) const;
 
@@ -73,22 +72,17 @@ struct KernelOptions : JobOptions {
   /// Adds the options of checkpoints, for kernels whose state is small between steps. `value`: the name of
   /// the value of a vertex in messages. `step`: the unit that is counted.
   void add_checkpoint_options(CLI::App& command, const std::string& value, const std::string& step);
-  /// Returns `checkpoints`, and lets rank 0 report the one that the run resumes. These options outlive the
-  /// result.
+  /// Returns `checkpoints`, and lets rank 0 report the one that is resumed. These options outlive the result.
   runs::CheckpointOptions checkpoint_options() const;
-  /// Throws UsageError where options do not go together, or the result cannot have the form of its name. It
-  /// is called before the graph is opened.
+  /// Throws UsageError for options, or a name of the result, that do not go; before the graph is opened.
   virtual void check() const;
-  /// Throws the errors of options that are known before the processes start: one message instead of one from
-  /// each process.
+  /// Throws what is wrong before the processes start: one message instead of one from each process.
   virtual void check_job(const Graph& graph, const runs::Kernel& kernel) const;
-  /// Returns the options of the job for one process, with "auto" resolved, but not the place of edges. Throws
-  /// UsageError. Collective.
+  /// Returns a process's options with "auto" resolved, but no place of edges. Throws UsageError. Collective.
   virtual job::DenseOptions job(launch::Bootstrap& bootstrap) const;
   /// Throws UsageError where the name of a result promises a format that results are not written in.
   void check_result_name(const std::string& path) const;
-  /// Throws UsageError where `option`, which prints to stdout, was given, and the result goes there, or
-  /// --quiet was given.
+  /// Throws UsageError where `option`, which prints to stdout, was given with --quiet or -o -.
   void expect_stdout_for(const char* option, bool given) const;
   /// Returns whether each process writes its own output.
   bool parts() const { return output_parts && !output_path.empty(); }
@@ -105,8 +99,7 @@ void run_kernel(const KernelOptions& options,
 
 /// Returns the names of the kernels that have it: "bfs, sssp and bc".
 std::string kernels_with(bool kernels::Descriptor::*property);
-/// Adds the name of a kernel on a graph, "pagerank" by default. For the name of another command the message
-/// says which one counts or measures that.
+/// Adds the name of a kernel on a graph. The message on another command says which one measures that.
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help);
 
 }  // namespace edgewire::cli

@@ -65,8 +65,7 @@ bool is_shown(const CLI::Option& option) {
   return !option.get_group().empty() && option.get_name() != "--help";
 }
 
-/// Returns the options that commands which run as a job have in common. They set the places of processes and
-/// the way they send, as in pagerank.
+/// Returns the options that all jobs have, as pagerank: places of processes, and the way they send.
 std::vector<const CLI::Option*> options_of_jobs(const CLI::App& app) {
   const CLI::App& pagerank = *app.get_subcommand("pagerank");
   return pagerank.get_options([](const CLI::Option* option) {

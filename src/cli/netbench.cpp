@@ -1,5 +1,4 @@
-// This file has edgewire netbench, which measures bandwidth, message rate and latency of a transport between
-// two processes.
+// This file has edgewire netbench, which measures a transport between two processes.
 #include "perf/netbench/netbench.h"
 
 #include <fmt/core.h>

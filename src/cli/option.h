@@ -45,8 +45,7 @@ CLI::Option* describe(CLI::Option* option, const options::Option& row, const std
                       bool whole = false);
 /// Returns the row of an option; null: it has none.
 const options::Option* row_of(const CLI::Option* option);
-/// Returns the option of any command whose name in other programs is `word`: "--processes" for "-n"; else an
-/// empty text.
+/// Returns the option that other programs call `word`: "--processes" for "-n"; else an empty text.
 std::string our_option(const std::string& word);
 /// Forgets the options of an earlier command line.
 void forget_rows();
@@ -59,8 +58,7 @@ constexpr bool kAreWhole<std::optional<Value>> = std::is_integral_v<Value>;
 template <class Value>
 constexpr bool kAreWhole<std::vector<Value>> = std::is_integral_v<Value>;
 
-/// Adds an option by its row. Help shows the default, unless it is a number that is not in the range of the
-/// option. Returns the option.
+/// Adds an option by its row, and returns it. Help shows the default, unless it is out of the option's range.
 template <class Value>
 CLI::Option* add(CLI::App& command, const options::Option& row, Value& value, const std::string& help = {}) {
   CLI::Option* const option = describe(command.add_option(names_of(row), value), row, help, kAreWhole<Value>);

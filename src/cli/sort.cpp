@@ -162,8 +162,7 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
   return report;
 }
 
-/// Reads the parts again, before they get their names. Collective; throws Error when they are not the sorted
-/// input.
+/// Reads the parts again, before they get names. Collective; throws Error when they are not the sorted input.
 void verify_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuffle::SortOptions& options) {
   std::vector<shuffle::PartProof> mine(job.last_partition() - job.first_partition());
   job.process().pool().for_each(mine.size(), [&](int, std::uint64_t p) {

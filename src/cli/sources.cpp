@@ -46,8 +46,7 @@ void refuse_other_forms(const Graph& graph, const std::string& path, std::string
       path, is_table ? "a table (CSV)" : "JSON"));
 }
 
-/// Calls take(text, where, comment) for all lines of the file but blank ones, and comments where the graph
-/// has no names that look like them.
+/// Calls take(text, where, comment) for all lines but blank ones, and comments that can be no names.
 template <class Take>
 void each_line(const Graph& graph, const std::string& path, const Take& take) {
   graph::Input input(path);
@@ -67,8 +66,7 @@ void each_line(const Graph& graph, const std::string& path, const Take& take) {
   }
 }
 
-/// Returns the number in the text. Throws Error that names the place where it is no finite number; where it
-/// may be a comment nothing is returned.
+/// Returns the number in the text; nothing where it may be a comment. Throws Error where it is not finite.
 std::optional<double> finite_number(std::string_view text, const std::string& where, graph::Comment comment) {
   double value = 0;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -77,8 +75,7 @@ std::optional<double> finite_number(std::string_view text, const std::string& wh
   throw Error(fmt::format("{}: {} is no finite number", where, text));
 }
 
-/// Takes the share behind a vertex off the line, if it has one. Names may have blanks in them, so there only
-/// a tab precedes a share.
+/// Takes the share behind a vertex off the line. Only a tab precedes it where names may have blanks.
 std::optional<double> take_share(std::string_view& line, bool labelled, const std::string& where,
                                  graph::Comment comment) {
   const std::string_view whole = line.substr(0, line.find_last_not_of(graph::kBlanks) + 1);
@@ -106,8 +103,7 @@ void each_meaning(std::string_view text, std::deque<std::string>& memory, const 
   take(2, undoubled);
 }
 
-/// Returns the vertex of each text that names one. It takes one pass over the names of the graph, where they
-/// are no numbers from 0 on.
+/// Returns the vertex of each text that names one, in one pass over names that are no numbers from 0 on.
 std::vector<std::optional<VertexId>> look_up(const Graph& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
   std::vector<std::optional<VertexId>> found(all.size());

@@ -75,8 +75,7 @@ std::string seconds_chart(const Bound& bound, std::size_t rate, const std::strin
   return to_figure(chart);
 }
 
-/// Returns a page with charts of these rows. `rates`: as they were asked for. `name`: what the graph is
-/// called.
+/// Returns a page with charts of these rows. `rates`: as they were asked for. `name`: the graph's name.
 std::string bound_page(const std::string& name, const Bound& bound, const std::vector<std::string>& rates) {
   report::Page page("What must cross the wire", name);
   std::vector<std::string> figures{bytes_chart(bound)};

@@ -1,5 +1,4 @@
-// This file makes the jobs of callers: programs over all edges, kernels that follow a frontier, sorts and
-// tasks.
+// This file makes the jobs of callers: dense programs, frontier kernels, sorts and tasks.
 #include <fmt/format.h>
 
 #include <utility>

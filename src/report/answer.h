@@ -1,5 +1,4 @@
-// This file has the answer of a run, which people ask for first: a few figures, the vertices that stand out,
-// a path.
+// This file has the answer of a run, which comes first: figures, the vertices that stand out, a path.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,7 @@ struct Profile;
 
 namespace edgewire::report {
 
-/// The connections of a job's processes, and the events on the way between them. Reports of all commands that
-/// run as a job hold one.
+/// The connections of a job's processes, and the events on the way between them.
 struct LinkReport {
   std::string transport;
   std::string transport_reason;  ///< reason of the choice; empty: it was named, or there was no choice

@@ -45,8 +45,7 @@ class ProgressLine {
   std::set<std::string, std::less<>> told_;  ///< steps whose forecast has been printed
 };
 
-/// Returns a Progress that shows steps in a ProgressLine, which ends with the last copy of the result. It is
-/// empty with --quiet.
+/// Returns a Progress that shows steps in a ProgressLine, which ends with its last copy; empty with --quiet.
 Progress progress_on_stderr();
 /// Returns the same, but an empty function where stderr is no terminal.
 Progress progress_on_terminal();

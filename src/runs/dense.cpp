@@ -35,8 +35,7 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
   return traffic;
 }
 
-/// Sets the frames of verbs and dpdk: packets are as long as the path allows, which only the connected
-/// transport knows.
+/// Sets the frames of verbs and dpdk: only the connected transport knows how long its packets are.
 void set_own_frames(plan::Volume& volume, const DenseJob& job, const plan::Traffic& traffic,
                     plan::ValueSize value) {
   const auto processes = static_cast<std::size_t>(traffic.processes());

@@ -37,8 +37,7 @@ struct Tools {
   bool parts = false;
   /// Returns whether values leave the process that has computed them, or are shown there.
   bool wants_values() const noexcept { return verify || gather || parts; }
-  /// Options to profile the run: the report then has the profile. Its words and its number of iterations are
-  /// the kernel's.
+  /// Options to profile the run, whose words and number of iterations are the kernel's.
   std::optional<profile::ProfileOptions> profile{};
   Progress progress{};  ///< called for each step, and for one without a name when all are done
   /// The time from which the report counts.
@@ -74,15 +73,13 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  /// Describes the computation, with all that the result depends on. The text must be the same in all
-  /// processes.
+  /// Describes all that the result depends on, in the same text in all processes.
   virtual std::string describe() const { return name_; }
   /// Returns whether it uses weights.
   virtual bool weighted() const { return false; }
   /// Returns whether it is a dense kernel, whose edges become tiles.
   virtual bool has_tiles() const = 0;
-  /// Returns a name for each run, such as its source, where the kernel runs several times. Empty: it runs
-  /// once, and the run has no name.
+  /// Returns a name, such as its source, for each of several runs; empty: it runs once.
   virtual std::vector<std::string> runs() const { return {}; }
   /// Does all runs, from the graph to the report, which is complete at rank 0. Collective. Throws Error, also
   /// where verification finds a fault; but a dense kernel then says so in the report, see expect_right().

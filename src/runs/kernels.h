@@ -24,8 +24,7 @@ struct Sources {
   std::vector<double> shares{};  ///< shares for make_ppr(), see kernels::relative_shares(); or empty
 };
 
-/// Throws UsageError where there is no source, or where the numbers of names and sources differ. make_bfs()
-/// and make_sssp() begin with this check.
+/// Throws UsageError where there is no source, or the numbers of names and sources differ.
 void check(const Sources& sources);
 
 /// The vertex to which a path is shown, if there is one.
@@ -34,8 +33,7 @@ struct Target {
   std::string asked{};  ///< text of the option, for the report
 };
 
-/// Makes breadth-first search, see kernels::Bfs, which shows a path to `target`. Throws UsageError as check()
-/// does.
+/// Makes breadth-first search, which shows a path to `target`. Throws UsageError as check() does.
 std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked = {},
                                  const Target& target = {});
 
@@ -48,8 +46,7 @@ struct SsspAsked : SsspOptions {
 std::unique_ptr<Kernel> make_sssp(const Graph& graph, const Sources& sources, const SsspAsked& asked = {},
                                   const Target& target = {});
 
-/// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the number of sources that
-/// were drawn at random; 0: none were.
+/// Makes betweenness centrality. `sources` ascend. `samples`: how many were drawn at random; 0: none were.
 std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked = {},
                                 std::uint64_t samples = 0);
 
