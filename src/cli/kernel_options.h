@@ -1,4 +1,4 @@
-// This file has the options that all kernels share.
+// This file has the options that all kernels share, and those of kernels that follow a frontier.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@
 #include "edgewire/options.h"
 #include "kernels/descriptor.h"
 #include "launch/start.h"
-#include "runs/kernel.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -101,5 +101,25 @@ void run_kernel(const KernelOptions& options,
 std::string kernels_with(bool kernels::Descriptor::*property);
 /// Adds the name of a kernel on a graph. The message on another command says which one measures that.
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help);
+
+/// The texts of a kernel's help, and those for KernelOptions::add_output_options().
+struct FrontierWords {
+  std::string footer, output, verify, listed;
+  std::uint64_t listed_by_default = 0;
+  bool of_house = true;  ///< whether it has --deterministic and --bound
+};
+
+/// The text of -o for kernels whose values are labels.
+inline constexpr const char* kLabelsOutput =
+    "the labels to this file as lines of id, tab and the label, an id as well";
+
+/// Adds the graph, then `own` (the kernel's options), processes and output.
+void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
+                          const FrontierWords& words);
+
+/// Adds a command without options of its own; returns its settings. `on_disks`: whether edges may be there.
+KernelOptions& add_frontier_kernel(
+    CLI::App& app, const std::string& name, const std::string& description, const FrontierWords& words,
+    bool on_disks, const std::function<std::unique_ptr<runs::Kernel>(const KernelOptions&)>& make);
 
 }  // namespace edgewire::cli

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "cli/dense_command.h"
-#include "cli/frontier_command.h"
 #include "cli/option.h"
 #include "graph/file/vertex_names.h"
 #include "library/own_kernel.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/frontier_command.h"
+#include "cli/kernel_options.h"
 #include "cli/option.h"
 #include "cli/sources.h"
 #include "options/kernels.h"

@@ -65,10 +65,9 @@ void set_bound(report::RunReport& report, const DenseJob& job, plan::Strategy st
     set_own_frames(volume, job, traffic, value);
   report.bound.wire_bytes =
       report.link.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
-  for (const char* rate : kRates) {
+  for (const char* rate : kRates)
     report.bound.seconds_at.emplace_back(
         rate, plan::seconds_at(volume.wire_bytes_max[0], plan::line_rate_bits(rate)));
-  }
 }
 
 void add_memory(launch::Bootstrap& bootstrap, const DenseJob& job, report::RunReport& report) {
