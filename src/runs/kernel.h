@@ -35,8 +35,6 @@ struct Tools {
   bool gather = false;  ///< whether to bring the values of all vertices to rank 0
   /// Whether each process uses the values of its own vertices; the same in all processes.
   bool parts = false;
-  /// Returns whether values leave the process that has computed them, or are shown there.
-  bool wants_values() const noexcept { return verify || gather || parts; }
   /// Options to profile the run, whose words and number of iterations are the kernel's.
   std::optional<profile::ProfileOptions> profile{};
   Progress progress{};  ///< called for each step, and for one without a name when all are done

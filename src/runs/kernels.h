@@ -37,12 +37,12 @@ struct Target {
 std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked = {},
                                  const Target& target = {});
 
-/// Makes shortest paths by delta stepping, see kernels::DeltaStepping, which show a path to `target`. Throws
-/// Error where the graph has no weights, and UsageError as check() does.
 /// The search for shortest paths that is asked for.
 struct SsspAsked : SsspOptions {
   bool parents = false;  ///< the result is the vertex before each one, not its distance
 };
+/// Makes shortest paths by delta stepping, see kernels::DeltaStepping, which show a path to `target`. Throws
+/// Error where the graph has no weights, and UsageError as check() does.
 std::unique_ptr<Kernel> make_sssp(const Graph& graph, const Sources& sources, const SsspAsked& asked = {},
                                   const Target& target = {});
 
