@@ -166,55 +166,42 @@ void bind_bound(nb::module_& m) {
   m.def("bound", &bound_apart, "graph"_a, "options"_a, "show"_a.none());
 }
 
-/// Makes a class of the options of a job. `job_options` of the module has what their rows say: the line of
+/// Makes the class of the options of a job. `job_options` of the module has what their rows say: the line of
 /// help of each, and which kernels have it.
-class JobClass {
- public:
-  explicit JobClass(nb::module_& m) : class_(m, "Job") {
-    class_.def(nb::init<>()).def_rw("_show", &Job::show, nb::arg().none());
-    m.attr("job_options") = said_;
-  }
-  template <class Member>
-  void add(const options::Option& row, Member Job::*member) {
+void bind_job(nb::module_& m) {
+  nb::class_<Job> job(m, "Job");
+  job.def(nb::init<>()).def_rw("_show", &Job::show, nb::arg().none());
+  nb::dict said;
+  const auto add = [&]<class Of, class Member>(const options::Option& row, Member Of::*member) {
     const char* const name = row.python.data();  // a literal
     if constexpr (std::is_enum_v<Member>)
-      class_.def_prop_rw(
-          name, [&row, member](const Job& job) { return word_of(row, job.*member); },
-          [&row, member](Job& job, const std::string& word) { job.*member = meant_by<Member>(row, word); });
+      job.def_prop_rw(
+          name, [&row, member](const Job& of) { return word_of(row, of.*member); },
+          [&row, member](Job& of, const std::string& word) { of.*member = meant_by<Member>(row, word); });
     else
-      class_.def_rw(name, member);
-    said_[name] = nb::make_tuple(row.help.data(), row.part == options::Part::tiles        ? "dense"
-                                                  : row.part == options::Part::supersteps ? "frontier"
-                                                                                          : "all");
-  }
-
- private:
-  nb::class_<Job> class_;
-  nb::dict said_;
-};
-
-void bind_job(nb::module_& m) {
-  JobClass job(m);
-  job.add(opt::processes, &Job::processes);
-  const auto add = [&job]<class Member>(const options::Option& row, Member JobOptions::*member) {
-    job.add(row, static_cast<Member Job::*>(member));
+      job.def_rw(name, static_cast<Member Job::*>(member));
+    said[name] = nb::make_tuple(row.help.data(), row.part == options::Part::tiles        ? "dense"
+                                                 : row.part == options::Part::supersteps ? "frontier"
+                                                                                         : "all");
   };
-  add(opt::workers, &JobOptions::workers);
-  add(opt::transport, &JobOptions::transport);
-  add(opt::peer_timeout, &JobOptions::peer_timeout_s);
-  add(opt::integrity, &JobOptions::integrity);
-  add(opt::ownership, &JobOptions::ownership);
-  add(opt::rows, &JobOptions::rows);
-  add(opt::devices, &JobOptions::disks);
-  add(opt::memory, &JobOptions::memory_bytes);
-  add(opt::strategy, &JobOptions::strategy);
-  add(opt::any_wire, &JobOptions::wire);
-  add(opt::layout, &JobOptions::layout);
-  add(opt::order, &JobOptions::order);
-  add(opt::plan_cache, &JobOptions::plan_cache);
-  add(opt::verify, &JobOptions::verify);
-  add(opt::bound, &JobOptions::bound);
-  add(opt::profile, &JobOptions::profile);
+  add(opt::processes, &Job::processes);
+  add(opt::workers, &Job::workers);
+  add(opt::transport, &Job::transport);
+  add(opt::peer_timeout, &Job::peer_timeout_s);
+  add(opt::integrity, &Job::integrity);
+  add(opt::ownership, &Job::ownership);
+  add(opt::rows, &Job::rows);
+  add(opt::devices, &Job::disks);
+  add(opt::memory, &Job::memory_bytes);
+  add(opt::strategy, &Job::strategy);
+  add(opt::any_wire, &Job::wire);
+  add(opt::layout, &Job::layout);
+  add(opt::order, &Job::order);
+  add(opt::plan_cache, &Job::plan_cache);
+  add(opt::verify, &Job::verify);
+  add(opt::bound, &Job::bound);
+  add(opt::profile, &Job::profile);
+  m.attr("job_options") = said;
 }
 
 std::vector<VertexId> sources_of(const std::vector<PlainId>& vertices) {
