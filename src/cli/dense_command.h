@@ -15,9 +15,8 @@ inline constexpr const char* kVerifyOfDense =
 
 struct DenseSettings : KernelOptions {
   double compute_rate = 0;
-  bool doubles = false;   ///< whether messages are doubles, otherwise floats
-  bool has_wire = false;  ///< whether values may travel in 16 bits
-  bool of_house = true;  ///< whether precision and direction can be chosen; a program of a caller has its own
+  bool doubles = false;    ///< whether messages are doubles, otherwise floats
+  bool has_wire = false;   ///< whether values may travel in 16 bits
   std::string plan_cache;  ///< folder, or "next to the graph"; empty: none
 
   /// Adds the graph, and the options of the job.

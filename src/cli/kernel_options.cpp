@@ -110,11 +110,13 @@ void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstra
 
 void KernelOptions::add_to(CLI::App& command) {
   owner = &command;
-  python_call = fmt::format("edgewire.{}(...)", command.get_name());
-  command.footer(
-      command.get_footer() +
-      "\nWeights: sssp and spmv are defined with weights and use those of the graph. pagerank, ppr "
-      "and bc use them with --weighted. The other kernels do not use them.");
+  if (of_house) {
+    python_call = fmt::format("edgewire.{}(...)", command.get_name());
+    command.footer(
+        command.get_footer() +
+        "\nWeights: sssp and spmv are defined with weights and use those of the graph. pagerank, ppr "
+        "and bc use them with --weighted. The other kernels do not use them.");
+  }
   add_graph_input(command, graph_path, reading);
   JobOptions::add_to(command);
   command.option_defaults()->group("Processes");
@@ -253,12 +255,12 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
   own();
   command.option_defaults()->group("What is sent");
   options.add_ownership(command, partition::kVertexOwnershipNames);
-  if (words.of_house)
+  if (options.of_house)
     add(command, opt::deterministic, options.deterministic,
         "give bit-identical results from run to run: bfs --parents takes the smallest of several "
         "parents, bc adds up in a fixed order; the other kernels always do");
   options.add_output_options(command, words.output, words.verify, words.listed, words.listed_by_default);
-  if (words.of_house) add(command, opt::bound, options.common.bound);
+  if (options.of_house) add(command, opt::bound, options.common.bound);
   add_profile_options(command, options);
 }
 

@@ -46,6 +46,7 @@ struct KernelOptions : JobOptions {
   const CLI::App* owner = nullptr;  ///< command that has these options, if it may run several times
   /// Call of the kernel in Python, by default under its name here; empty: there is none.
   std::string python_call{};
+  bool of_house = true;  ///< false: a kernel of a caller, without the options that are for our own
   std::string graph_path;
   Reading reading;
   graph::Direction direction = graph::Direction::out;  ///< only dense kernels have another one
@@ -106,7 +107,6 @@ void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& 
 struct FrontierWords {
   std::string footer, output, verify, listed;
   std::uint64_t listed_by_default = 0;
-  bool of_house = true;  ///< whether it has --deterministic and --bound
 };
 
 /// The text of -o for kernels whose values are labels.

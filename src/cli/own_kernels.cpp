@@ -73,8 +73,8 @@ void add_own(CLI::App& app, const Own& own) {
   using Base = std::conditional_t<kDense, DenseSettings, KernelOptions>;
   auto settings = std::make_shared<OwnSettings<Base, Own>>(own);
   CLI::App& command = *app.add_subcommand(own.words.name, own.words.summary);
+  settings->of_house = false;
   if constexpr (kDense) {
-    settings->of_house = false;
     settings->doubles = own.doubles;
     settings->direction = own.direction;
     command.option_defaults()->group("Kernel");
@@ -89,11 +89,8 @@ void add_own(CLI::App& app, const Own& own) {
          .output = "the result to this file as lines of id, tab and value",
          .verify = verify_text(own),
          .listed = kNumbers ? listed(own.words) : "largest groups, by label and number of vertices",
-         .listed_by_default = kNumbers ? runs::kTop : 0,
-         .of_house = false});
+         .listed_by_default = kNumbers ? runs::kTop : 0});
   }
-  settings->python_call.clear();
-  command.footer("");
   command.callback(
       [settings] { run_kernel(*settings, [&](const Graph& graph) { return settings->make(graph); }); });
 }
