@@ -35,11 +35,6 @@ double memory_needed(const Graph& graph, bool tiles, bool weighted) {
   return static_cast<double>(graph.edges()) * an_edge + static_cast<double>(graph.vertices()) * a_vertex;
 }
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder;
-}
-
 /// Returns an option that goes with edges in memory only; or an empty text.
 std::string needs_memory(const job::DenseOptions& options) {
   if (options.strategy == plan::Strategy::cover) return "--strategy cover";
@@ -104,7 +99,8 @@ void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstra
   if (!on_disks(needed, bootstrap, tiles ? needs_memory(options) : "")) return;
   options.choose_strategy = false;  // no choice between slots and cover
   options.memory_bytes = memory_bytes;
-  if (options.plan_cache.empty()) options.plan_cache = folder_of(graph.path());
+  if (options.plan_cache.empty()) options.plan_cache = std::filesystem::path(graph.path()).parent_path();
+  if (options.plan_cache.empty()) options.plan_cache = ".";
   options.devices = devices.empty() ? std::vector{options.plan_cache} : devices;
 }
 

@@ -21,8 +21,6 @@ class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
 
   /// Shows a step. Any thread may call it, at any rate: it reads the clock, and draws at most ten times a
   /// second. It never blocks on a terminal that is held. Steps of one name are one step.
