@@ -50,9 +50,9 @@ std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const Graph& g
   } else {
     if (samples > graph.vertices())
       throw Error(fmt::format("--samples {}: {} has {} vertices", samples, graph.path(), graph.vertices()));
-    sources.vertices = sample(graph.vertices(), samples > 0 ? samples : graph.vertices(), settings.seed,
-                              [](VertexId) { return true; });
-    if (samples > 0) sources.asked = samples_asked(samples, settings.seed);
+    sources = sample(graph.vertices(), samples > 0 ? samples : graph.vertices(), settings.seed,
+                     [](VertexId) { return true; });
+    if (samples == 0) sources.asked.clear();
   }
   return runs::make_bc(sources, asked, samples);
 }

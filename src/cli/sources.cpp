@@ -253,15 +253,17 @@ std::vector<double> named_values(const Graph& graph, const std::string& path, do
 }
 
 /// Samples by algorithm S of Knuth, TAOCP volume 2, 3.4.2.
-std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
-                             const std::function<bool(VertexId)>& may) {
+runs::Sources sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                     const std::function<bool(VertexId)>& may) {
   std::uint64_t left = 0;
   for (VertexId v{}; v < vertices; ++v) left += may(v) ? 1 : 0;
-  std::vector<VertexId> chosen;
+  runs::Sources sources;
+  auto& chosen = sources.vertices;
   std::mt19937_64 random(seed);
   for (VertexId v{}; v < vertices && chosen.size() < count; ++v)
     if (may(v) && left > 0 && random() % left-- < count - chosen.size()) chosen.push_back(v);
-  return chosen;
+  sources.asked = {{"samples", static_cast<std::int64_t>(count)}, {"seed", static_cast<std::int64_t>(seed)}};
+  return sources;
 }
 
 NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string& several) {
@@ -305,10 +307,9 @@ runs::Sources SourceOptions::find(const Graph& graph) const {
   if (given()) {
     sources = NamedSources::find(graph);
   } else {
-    sources.vertices = sample(graph.vertices(), samples, seed, [&](VertexId v) {
+    sources = sample(graph.vertices(), samples, seed, [&](VertexId v) {
       return graph::Row{graph, v}.degree() > 0;
     });
-    sources.asked = samples_asked(samples, seed);
     if (sources.vertices.size() < samples)
       throw Error(fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(),
                               sources.vertices.size()));
@@ -317,11 +318,6 @@ runs::Sources SourceOptions::find(const Graph& graph) const {
   const graph::VertexNames names(graph);
   for (const VertexId vertex : sources.vertices) sources.names.emplace_back(names(vertex));
   return sources;
-}
-
-std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
-                                                                             std::uint64_t seed) {
-  return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
 }
 
 void TargetOption::add_to(CLI::App& command) { add(command, opt::target, name)->check(fault_of_name); }

@@ -29,8 +29,9 @@ std::vector<double> named_values(const Graph& graph, const std::string& path, do
                                  const char* remedy);
 
 /// Returns `count` of the vertices that `may` allows, each as likely, and none twice; all if there are fewer.
-std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
-                             const std::function<bool(VertexId)>& may);
+/// For the report they are asked for by count and seed.
+runs::Sources sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                     const std::function<bool(VertexId)>& may);
 
 /// The vertices that --source or --sources name, the same in all kernels.
 struct NamedSources {
@@ -56,10 +57,6 @@ struct SourceOptions : NamedSources {
   /// Returns the sources. Throws Error or UsageError that names the option.
   runs::Sources find(const Graph& graph) const;
 };
-
-/// Returns the options of samples for the report.
-std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
-                                                                             std::uint64_t seed);
 
 /// The vertex to which bfs and sssp show a path.
 struct TargetOption {
