@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -124,8 +123,7 @@ class Child {
   std::string text_;
 };
 
-/// Makes a new process what it must be: ended with its parent, and without the parent's ways to handle
-/// signals, input and output.
+/// Makes a new process what it must be: ended with its parent, with signals, input and output of its own.
 void settle(pid_t parent, int lines) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);

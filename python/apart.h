@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,16 +34,14 @@ class SharedMemory {
   std::size_t bytes_;
 };
 
-/// The last step of a call, as its process tells of it. Texts are literals, which lie at the same address in
-/// both processes.
+/// The last step of a call, as its process tells of it. Texts are literals, at the same address in both.
 struct ToldStep {
   const char* name = nullptr;
   std::uint64_t done = 0, total = 0;
   const char* unit = "";
 };
 
-/// Is called from time to time in the process that waits, with the step that is under way; `name` may be
-/// null. It throws to end the call.
+/// Is called from time to time with the step under way; `name` may be null. It throws to end the call.
 using Wait = std::function<void(const ToldStep& step)>;
 
 /// Tells, within `work` of run_apart(), what the user should know: a line that is no error.

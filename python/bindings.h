@@ -1,6 +1,5 @@
-// The python folder is the package for Python. module.cpp binds the public headers, apart.h runs each call
-// in a process of its own, and edgewire/ is what users see. This file has what the files of the extension
-// module share.
+// The python folder is the package for Python. module.cpp binds the public headers, apart.h runs each call in
+// a process of its own, and edgewire/ is what users see. This file is for all files of the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,8 +21,7 @@ namespace edgewire::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-/// Returns the text as Python has it. Bytes that are no UTF-8, as names in files may have them, become
-/// U+FFFD, as in results that are JSON.
+/// Returns the text as Python has it. Bytes that are no UTF-8 become U+FFFD, as in results that are JSON.
 inline nb::str text_of(std::string_view text) {
   return nb::steal<nb::str>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));

@@ -1,6 +1,5 @@
 // Graphs and conversions, as the package's Python code calls them.
 #include <memory>
-#include <utility>
 
 #include "edgewire/convert.h"
 #include "edgewire/error.h"
@@ -68,8 +67,7 @@ nb::list convert_apart(const std::string& input, const std::string& output, Conv
       show));
 }
 
-/// Returns the elements as numbers of as many bytes, in an array that Python cannot write and that keeps
-/// `owner`.
+/// Returns the elements as numbers of as many bytes, in a read-only array that keeps `owner`.
 template <class Number, class Element>
 nb::object view_of(std::span<const Element> elements, nb::handle owner) {
   static_assert(sizeof(Number) == sizeof(Element));
@@ -83,11 +81,6 @@ void check_rows(const Graph& graph) {
     graph.expect_all_rows();
     graph.verify_rows(0, graph.vertices());
   });
-}
-
-void export_apart(const Graph& graph, const std::string& output, const std::string& format, bool weights,
-                  int workers) {
-  run_unlocked([&](const Progress&) { export_graph(graph, output, format, weights, workers); });
 }
 
 /// Returns the places of source, target and weight (or none) in a table with columns of these names, and a
@@ -172,7 +165,10 @@ void bind_graph(nb::module_& m) {
                             [](void* all) noexcept { delete static_cast<std::vector<std::uint64_t>*>(all); });
     return nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>(data, {size}, owner);
   });
-  m.def("export", &export_apart);
+  m.def("export", [](const Graph& graph, const std::string& output, const std::string& format, bool weights,
+                     int workers) {
+    run_unlocked([&](const Progress&) { export_graph(graph, output, format, weights, workers); });
+  });
 }
 
 }  // namespace edgewire::python

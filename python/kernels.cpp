@@ -3,7 +3,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <utility>
 
 #include "edgewire/bound.h"
 #include "edgewire/error.h"
@@ -88,10 +87,11 @@ class Answer {
   SharedText json_, page_;
 };
 
-/// Calls run(bootstrap, job) in all processes of a job, and returns what it returns at rank 0: so many
-/// values.
-template <class Value, class Run>
-nb::tuple run_kernel(std::uint64_t values, const Job& job, const Run& run) {
+/// Calls a kernel of the library in all processes of a job, and returns what it returns at rank 0: so many
+/// values. `asked`: its arguments between graph and job.
+template <class Value, class Kernel, class... Asked>
+nb::tuple run_for(std::uint64_t values, const Kernel& kernel, const Graph& graph, const Job& job,
+                  const Asked&... asked) {
   // Once, and while the interpreter's lock is held, so that no process is forked meanwhile.
   [[maybe_unused]] static const bool known = (launch::prepare_to_fork(), true);
   Answer<Value> answer(values);
@@ -103,7 +103,7 @@ nb::tuple run_kernel(std::uint64_t values, const Job& job, const Run& run) {
         launch::run(launch, [&](launch::Bootstrap& bootstrap) {
           JobOptions options = job;
           if (bootstrap.rank() == 0) options.progress = progress;
-          const auto result = run(bootstrap, options);
+          const auto result = kernel(bootstrap, graph, asked..., options);
           if (bootstrap.rank() == 0) answer.put(result);
           const bool launched = job.processes == 1 && bootstrap.size() > 1;  // each has a Python of its own
           if (launched) answer.bring_to_all(bootstrap);
@@ -111,6 +111,12 @@ nb::tuple run_kernel(std::uint64_t values, const Job& job, const Run& run) {
       },
       job.show);
   return answer.take();
+}
+
+/// Does the same for a kernel with a value for each vertex.
+template <class Value, class Kernel, class... Asked>
+nb::tuple run_kernel(const Kernel& kernel, const Graph& graph, const Job& job, const Asked&... asked) {
+  return run_for<Value>(graph.vertices(), kernel, graph, job, asked...);
 }
 
 /// Returns the table for people, the same as JSON, and a page with charts.
@@ -160,58 +166,42 @@ void bind_bound(nb::module_& m) {
   m.def("bound", &bound_apart, "graph"_a, "options"_a, "show"_a.none());
 }
 
-/// Returns a word for the kernels that have the options of this part; all have those of other parts.
-const char* kernels_with(options::Part part) {
-  return part == options::Part::tiles ? "dense" : part == options::Part::supersteps ? "frontier" : "all";
-}
-
-/// Makes a class of the options of a job. `job_options` of the module has what their rows say: the line of
+/// Makes the class of the options of a job. `job_options` of the module has what their rows say: the line of
 /// help of each, and which kernels have it.
-class JobClass {
- public:
-  explicit JobClass(nb::module_& m) : class_(m, "Job") {
-    class_.def(nb::init<>()).def_rw("_show", &Job::show, nb::arg().none());
-    m.attr("job_options") = said_;
-  }
-  template <class Member>
-  void add(const options::Option& row, Member Job::*member) {
+void bind_job(nb::module_& m) {
+  nb::class_<Job> job(m, "Job");
+  job.def(nb::init<>()).def_rw("_show", &Job::show, nb::arg().none());
+  nb::dict said;
+  const auto add = [&]<class Of, class Member>(const options::Option& row, Member Of::*member) {
     const char* const name = row.python.data();  // a literal
     if constexpr (std::is_enum_v<Member>)
-      class_.def_prop_rw(
-          name, [&row, member](const Job& job) { return word_of(row, job.*member); },
-          [&row, member](Job& job, const std::string& word) { job.*member = meant_by<Member>(row, word); });
+      job.def_prop_rw(
+          name, [&row, member](const Job& of) { return word_of(row, of.*member); },
+          [&row, member](Job& of, const std::string& word) { of.*member = meant_by<Member>(row, word); });
     else
-      class_.def_rw(name, member);
-    said_[row.python.data()] = nb::make_tuple(row.help.data(), kernels_with(row.part));
-  }
-
- private:
-  nb::class_<Job> class_;
-  nb::dict said_;
-};
-
-void bind_job(nb::module_& m) {
-  JobClass job(m);
-  job.add(opt::processes, &Job::processes);
-  const auto add = [&job]<class Member>(const options::Option& row, Member JobOptions::*member) {
-    job.add(row, static_cast<Member Job::*>(member));
+      job.def_rw(name, static_cast<Member Job::*>(member));
+    said[name] = nb::make_tuple(row.help.data(), row.part == options::Part::tiles        ? "dense"
+                                                 : row.part == options::Part::supersteps ? "frontier"
+                                                                                         : "all");
   };
-  add(opt::workers, &JobOptions::workers);
-  add(opt::transport, &JobOptions::transport);
-  add(opt::peer_timeout, &JobOptions::peer_timeout_s);
-  add(opt::integrity, &JobOptions::integrity);
-  add(opt::ownership, &JobOptions::ownership);
-  add(opt::rows, &JobOptions::rows);
-  add(opt::devices, &JobOptions::disks);
-  add(opt::memory, &JobOptions::memory_bytes);
-  add(opt::strategy, &JobOptions::strategy);
-  add(opt::any_wire, &JobOptions::wire);
-  add(opt::layout, &JobOptions::layout);
-  add(opt::order, &JobOptions::order);
-  add(opt::plan_cache, &JobOptions::plan_cache);
-  add(opt::verify, &JobOptions::verify);
-  add(opt::bound, &JobOptions::bound);
-  add(opt::profile, &JobOptions::profile);
+  add(opt::processes, &Job::processes);
+  add(opt::workers, &Job::workers);
+  add(opt::transport, &Job::transport);
+  add(opt::peer_timeout, &Job::peer_timeout_s);
+  add(opt::integrity, &Job::integrity);
+  add(opt::ownership, &Job::ownership);
+  add(opt::rows, &Job::rows);
+  add(opt::devices, &Job::disks);
+  add(opt::memory, &Job::memory_bytes);
+  add(opt::strategy, &Job::strategy);
+  add(opt::any_wire, &Job::wire);
+  add(opt::layout, &Job::layout);
+  add(opt::order, &Job::order);
+  add(opt::plan_cache, &Job::plan_cache);
+  add(opt::verify, &Job::verify);
+  add(opt::bound, &Job::bound);
+  add(opt::profile, &Job::profile);
+  m.attr("job_options") = said;
 }
 
 std::vector<VertexId> sources_of(const std::vector<PlainId>& vertices) {
@@ -223,7 +213,6 @@ std::vector<VertexId> sources_of(const std::vector<PlainId>& vertices) {
 void bind_kernels(nb::module_& m) {
   bind_job(m);
   bind_bound(m);
-  using launch::Bootstrap;
   nb::class_<PageRankOptions>(m, "PageRankOptions")
       .def(nb::init<>())
       .def_rw("iterations", &PageRankOptions::iterations)
@@ -245,64 +234,46 @@ void bind_kernels(nb::module_& m) {
       .def_rw("normalized", &BcOptions::normalized)
       .def_rw("deterministic", &BcOptions::deterministic);
   m.def("pagerank", [](const Graph& graph, const PageRankOptions& asked, const Job& job) {
-    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return pagerank(bootstrap, graph, asked, options);
-    });
+    return run_kernel<double>([](auto&... all) { return pagerank(all...); }, graph, job, asked);
   });
   m.def("ppr", [](const Graph& graph, const std::vector<PlainId>& sources, const std::vector<double>& shares,
                   const PageRankOptions& asked, const Job& job) {
-    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return ppr(bootstrap, graph, {sources_of(sources), shares}, asked, options);
-    });
+    return run_kernel<double>([](auto&... all) { return ppr(all...); }, graph, job,
+                              PprSources{sources_of(sources), shares}, asked);
   });
   m.def("spmv", [](const Graph& graph, const std::vector<double>& x, int iterations, const Job& job) {
-    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return spmv(bootstrap, graph, x, {iterations}, options);
-    });
+    return run_kernel<double>([](auto&... all) { return spmv(all...); }, graph, job, x,
+                              SpmvOptions{iterations});
   });
   m.def("bfs", [](const Graph& graph, PlainId source, const BfsOptions& asked, const Job& job) {
-    return run_kernel<std::int64_t>(graph.vertices(), job,
-                                    [&](Bootstrap& bootstrap, const JobOptions& options) {
-                                      return bfs(bootstrap, graph, VertexId(source), asked, options);
-                                    });
+    return run_kernel<std::int64_t>([](auto&... all) { return bfs(all...); }, graph, job, VertexId(source),
+                                    asked);
   });
   m.def("sssp", [](const Graph& graph, PlainId source, const SsspOptions& asked, const Job& job) {
-    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return sssp(bootstrap, graph, VertexId(source), asked, options);
-    });
+    return run_kernel<double>([](auto&... all) { return sssp(all...); }, graph, job, VertexId(source), asked);
   });
-  m.def("bc", [](const Graph& graph, const std::vector<PlainId>& sources, const BcOptions& asked,
-                 const Job& job) {
-    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return bc(bootstrap, graph, sources_of(sources), asked, options);
-    });
-  });
+  m.def("bc",
+        [](const Graph& graph, const std::vector<PlainId>& sources, const BcOptions& asked, const Job& job) {
+          return run_kernel<double>([](auto&... all) { return bc(all...); }, graph, job, sources_of(sources),
+                                    asked);
+        });
   m.def("wcc", [](const Graph& graph, const Job& job) {
-    return run_kernel<std::int64_t>(
-        graph.vertices(), job,
-        [&](Bootstrap& bootstrap, const JobOptions& options) { return wcc(bootstrap, graph, options); });
+    return run_kernel<std::int64_t>([](auto&... all) { return wcc(all...); }, graph, job);
   });
   m.def("scc", [](const Graph& graph, const Job& job) {
-    return run_kernel<std::int64_t>(
-        graph.vertices(), job,
-        [&](Bootstrap& bootstrap, const JobOptions& options) { return scc(bootstrap, graph, options); });
+    return run_kernel<std::int64_t>([](auto&... all) { return scc(all...); }, graph, job);
   });
   m.def("cdlp", [](const Graph& graph, std::uint32_t iterations, const Job& job) {
-    return run_kernel<std::int64_t>(graph.vertices(), job,
-                                    [&](Bootstrap& bootstrap, const JobOptions& options) {
-                                      return cdlp(bootstrap, graph, {iterations}, options);
-                                    });
+    return run_kernel<std::int64_t>([](auto&... all) { return cdlp(all...); }, graph, job,
+                                    CdlpOptions{iterations});
   });
   m.def("lcc", [](const Graph& graph, const Job& job) {
-    return run_kernel<double>(graph.vertices(), job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return lcc(bootstrap, graph, options);
-    });
+    return run_kernel<double>([](auto&... all) { return lcc(all...); }, graph, job);
   });
   m.def("tc", [](const Graph& graph, bool vertices, const Job& job) {
-    const std::uint64_t values = vertices ? graph.vertices() : 1;
-    return run_kernel<std::int64_t>(values, job, [&](Bootstrap& bootstrap, const JobOptions& options) {
-      return tc(bootstrap, graph, {vertices}, options);
-    });
+    return run_for<std::int64_t>(
+        vertices ? graph.vertices() : 1, [](auto&... all) { return tc(all...); }, graph, job,
+        TcOptions{vertices});
   });
 }
 

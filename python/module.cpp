@@ -43,8 +43,6 @@ class Unlocked {
     release_.reset();
     --calls;
   }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
 
  private:
   std::optional<nb::gil_scoped_release> release_;

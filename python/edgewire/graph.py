@@ -76,45 +76,16 @@ class Graph:
 
     # What it is.
 
-    @property
-    def vertices(self):
-        """The number of vertices."""
-        return self._file.vertices
-
-    @property
-    def edges(self):
-        """The number of stored edges: of an undirected graph, each edge counts twice."""
-        return self._file.edges
-
-    @property
-    def weighted(self):
-        """Whether edges have weights."""
-        return self._file.weighted
-
-    @property
-    def undirected(self):
-        """Whether every edge is stored both ways, by construction."""
-        return self._file.symmetric
-
-    @property
-    def path(self):
-        """The path of its file when it was opened; "the graph" where it was made of arrays or a table."""
-        return self._file.path
-
-    @property
-    def offsets(self):
-        """int64[vertices + 1]: the out-edges of v are targets[offsets[v]:offsets[v + 1]]. A view of the file."""
-        return self._checked_file().offsets
-
-    @property
-    def targets(self):
-        """uint32[edges]. A view of the file."""
-        return self._checked_file().targets
-
-    @property
-    def weights(self):
-        """[edges] in the type of the file, or None. A view of the file."""
-        return self._checked_file().weights
+    vertices = property(lambda self: self._file.vertices, doc="The number of vertices.")
+    edges = property(lambda self: self._file.edges, doc="The number of stored edges: of an undirected graph, each edge counts twice.")
+    weighted = property(lambda self: self._file.weighted, doc="Whether edges have weights.")
+    undirected = property(lambda self: self._file.symmetric, doc="Whether every edge is stored both ways, by construction.")
+    path = property(lambda self: self._file.path,
+                    doc='The path of its file when it was opened; "the graph" where it was made of arrays or a table.')
+    offsets = property(lambda self: self._checked_file().offsets,
+                       doc="int64[vertices + 1]: the out-edges of v are targets[offsets[v]:offsets[v + 1]]. A view of the file.")
+    targets = property(lambda self: self._checked_file().targets, doc="uint32[edges]. A view of the file.")
+    weights = property(lambda self: self._checked_file().weights, doc="[edges] in the type of the file, or None. A view of the file.")
 
     @property
     def labels(self):

@@ -1,7 +1,6 @@
 """Kernels: each is one call that returns an array of a value for each vertex."""
 
 import json
-import re
 
 import numpy as np
 
@@ -162,8 +161,8 @@ def tc(graph, vertices=False, **job):
 
 def document(call, kind):
     """Adds the options of its job to what help() says of a kernel."""
-    lines = [f"    {name}: {re.sub(r' [(]--[^)]*[)]', '', text)}" for name, (text, kernels) in _edgewire.job_options.items()
-             if kernels in ("all", kind)]
+    lines = [f"    {name}: {text}".replace(" (--plan-cache=DIR)", "")  # which only a command line can say
+             for name, (text, kernels) in _edgewire.job_options.items() if kernels in ("all", kind)]
     lines.append("    progress: None, True, False or a function of (name, done, total, unit) that is told how far the job has come")
     call.__doc__ = "\n".join([call.__doc__.rstrip(), "", "    Options of the job:", *lines, "    "])
 

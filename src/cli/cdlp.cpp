@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/frontier_command.h"
+#include "cli/kernel_options.h"
 #include "cli/option.h"
 #include "options/kernels.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "cli/files.h"
-#include "cli/frontier_command.h"
 #include "cli/help.h"
+#include "cli/kernel_options.h"
 #include "cli/option.h"
 
 namespace edgewire::cli {

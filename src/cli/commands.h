@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +26,7 @@ struct Command {
   Kind kind = Kind::plain;
   std::string most_used{};         ///< options that most users need; a command with few options has no list
   std::string_view other_names{};  ///< names in other programs
-  /// The examples, which can be run in one folder that has edges.txt and names.tsv, those of generate and
-  /// convert first.
+  /// The examples, to be run in a folder with edges.txt and names.tsv, those of generate and convert first.
   std::vector<Example> examples{};
   std::string purpose{};  ///< text of the help of the program, where no family has the command
 };

@@ -42,6 +42,19 @@ bool is_file(const std::string& path) {
   return S_ISREG(status.st_mode);
 }
 
+/// Does the work in all processes. Where it fails in some of them, all throw the cause of the first one: one
+/// line is enough.
+void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
+  std::string cause;
+  try {
+    work();
+  } catch (const Error& error) {
+    cause = error.what();
+  }
+  for (const std::string& one : bootstrap.allgather(cause))
+    if (!one.empty()) throw Error(one);
+}
+
 }  // namespace
 
 double with_unit(const std::string& text, Units units, const char* option, const char* example) {
@@ -133,23 +146,6 @@ int whole_number(const std::string& text, int least, int most, const char* optio
 std::string part_path(const std::string& path, int rank, int size) {
   return fmt::format("{}.{:04}-of-{:04}", path, rank, size);
 }
-
-namespace {
-
-/// Does the work in all processes. Where it fails in some of them, all throw the cause of the first one: one
-/// line is enough.
-void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
-  std::string cause;
-  try {
-    work();
-  } catch (const Error& error) {
-    cause = error.what();
-  }
-  for (const std::string& one : bootstrap.allgather(cause))
-    if (!one.empty()) throw Error(one);
-}
-
-}  // namespace
 
 void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path) {
   together(bootstrap, [&] { check_writable(part_path(path, bootstrap.rank(), bootstrap.size())); });

@@ -1,5 +1,4 @@
-// This file has the common needs of subcommands: lists and numbers from options, and output that appears
-// whole.
+// This file has lists and numbers from options, and output that appears whole.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +42,7 @@ void write_whole(const std::string& path, const std::string& text);
 /// Writes text for people to stdout, unless --quiet was given. Throws as write_whole() does.
 void show(const std::string& text);
 
-/// Throws the Error that write_whole would throw now, so that a long run need not end with it. A path of ""
-/// means no output.
+/// Throws the Error that write_whole() would throw now, before a long run. A path of "" means no output.
 void check_writable(const std::string& path);
 
 /// Returns the name of one process's part of an output, such as "ranks.tsv.0001-of-0004".

@@ -61,16 +61,10 @@ void each_command(const CLI::App& command, const std::string& path,
     each_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), act);
 }
 
-/// Returns the text for a shell, between single quotes. `quote` stands for a single quote: '\'' in bash and
-/// zsh, \' in fish.
+/// Returns the text between single quotes. `quote` stands for one: '\'' in bash and zsh, \' in fish.
 std::string quoted(const std::string& text, const char* quote) {
   std::string result = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      result += quote;
-    else
-      result += c;
-  }
+  for (const char c : text) result += c == '\'' ? std::string(quote) : std::string(1, c);
   return result + "'";
 }
 
@@ -152,9 +146,11 @@ std::string bash_completion(const CLI::App& app) {
 
 std::string zsh_completion(const CLI::App& app) {
   std::string cases;
+  std::vector<std::string> parents;
   each_command(app, "", [&](const CLI::App& command, const std::string& path) {
     cases += fmt::format("    {})\n", shell_quoted(path));
     if (const auto below = visible_commands(command); !below.empty()) {
+      if (!path.empty()) parents.push_back(path);
       cases += "      if [[ $PREFIX != -* ]]; then\n        words_here=(\n";
       for (const CLI::App* sub : below)
         cases += fmt::format("          {}\n", shell_quoted(sub->get_name() + ":" +
@@ -165,10 +161,6 @@ std::string zsh_completion(const CLI::App& app) {
     for (const Offered& option : offered(command)) cases += " \\\n        " + zsh_option(option);
     if (takes_files(command)) cases += " \\\n        '*:file:_files'";
     cases += " ;;\n";
-  });
-  std::vector<std::string> parents;
-  each_command(app, "", [&](const CLI::App& command, const std::string& path) {
-    if (!path.empty() && !visible_commands(command).empty()) parents.push_back(path);
   });
   return fmt::format(
       "#compdef edgewire\n"

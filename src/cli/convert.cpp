@@ -19,6 +19,7 @@
 #include "cli/job_options.h"
 #include "cli/option.h"
 #include "graph/file/vertex_names.h"
+#include "graph/read/python_calls.h"
 #include "launch/packing.h"
 #include "options/files.h"
 #include "process/interrupt.h"
@@ -75,6 +76,13 @@ Format output_format(const ConvertSettings& settings, const std::map<std::string
   if (settings.how.labels && format != Format::ew && !graph::has_names(format))
     throw UsageError("--labels: names go into .ew, .csv, .tsv, .el and .wel files; others hold numbers");
   return format;
+}
+
+/// Returns the call by which Python writes a format, as a hint for one_of(); or an empty text.
+std::string call_that_writes(const std::string& format) {
+  const auto call = graph::python_writes("FILE." + format, "edgewire.read(...).to_pandas()",
+                                         "edgewire.read(...).to_networkx()");
+  return call.empty() ? call : "Python writes it: " + call;
 }
 
 /// A graph to write in another format.
@@ -183,7 +191,12 @@ std::uint64_t input_bytes(const ConvertSettings& settings) {
 void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
                        const Moved& moved, Clock::time_point start) {
   const std::string& path = settings.job.json_path;
-  if (summary.doubtful) note_doubtful_weights(settings.input());
+  if (summary.doubtful)
+    note(
+        fmt::format("{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
+                    "--no-weights "
+                    "leaves it out, --columns 1,2,3 takes it as a weight",
+                    settings.input() == "-" ? "stdin" : settings.input()));
   if (settings.job.stdout_is_free()) print_summary(settings.output, summary, start);
   if (settings.job.stdout_is_free() && moved.job) {
     show(moved.balance.to_line());
@@ -233,8 +246,7 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
   return moved;
 }
 
-/// Returns the records and bytes that this process moved. Bytes that are not counted for each process are
-/// shared out evenly.
+/// Returns what this process moved. Bytes that are not counted for each process are shared out evenly.
 profile::ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                                const ConvertSettings& settings, const graph::BuildSummary& summary,
                                double disk_s) {
@@ -254,10 +266,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   // Bytes of memory, taken only as far as edges need them.
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;
   const bool first = bootstrap.rank() == 0;
-  if (first) {
-    check_writable(settings.job.json_path);
-    check_profile_files(settings.job);
-  }
+  if (first) check_report_files(settings.job);
   shuffle::LoadOptions options;
   options.process = settings.job.process(bootstrap);
   options.output = settings.output;
@@ -296,13 +305,6 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   job.commit();
   interrupt_line.reset();  // the result is whole
   if (first) report_conversion(settings, summary, moved, start);
-}
-
-/// Converts in memory, in this process. Throws Error.
-void load_in_memory(const ConvertSettings& settings, Clock::time_point start) {
-  report_conversion(
-      settings, graph::convert(settings.input(), settings.output, settings.how, report::progress_on_stderr()),
-      {workers_or_default(settings.how.workers)}, start);
 }
 
 /// Converts in processes of bounded memory. Throws Error, and CLI::RuntimeError with the job's exit status.
@@ -347,7 +349,7 @@ void add_convert(CLI::App& app) {
   add(*command, opt::to, settings->to)->check(one_of(written, call_that_writes));
   how.add_to(*command);
   const auto drop = [&how](std::int64_t) { how.weights = false; };
-  describe(command->add_flag_function(names_of(opt::no_weights), drop), opt::no_weights, "", false);
+  describe(command->add_flag_function(names_of(opt::no_weights), drop), opt::no_weights);
   reads(add(*command, opt::vertices, how.vertices));
   add(*command, opt::keep_ids, how.keep_ids);
   add(*command, opt::allow_empty, how.allow_empty);
@@ -367,18 +369,19 @@ void add_convert(CLI::App& app) {
     settings->job.process_asked.workers = settings->how.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
-    if (!settings->in_parts()) check_writable(settings->job.json_path);
-    if (settings->job.profiled() && !settings->in_parts())
-      throw UsageError("--profile says where the time of a load in parts goes: give --memory or -p");
-    if (settings->in_parts() && format != Format::ew)
-      throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");
     if (settings->in_parts()) {
-      load_in_parts(*settings, start);
-    } else if (format == Format::ew) {
-      load_in_memory(*settings, start);
-    } else {
-      write_other(*settings, format, start);
+      if (format != Format::ew)
+        throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");
+      return load_in_parts(*settings, start);
     }
+    check_writable(settings->job.json_path);
+    if (settings->job.profiled())
+      throw UsageError("--profile says where the time of a load in parts goes: give --memory or -p");
+    if (format != Format::ew) return write_other(*settings, format, start);
+    report_conversion(
+        *settings,
+        graph::convert(settings->input(), settings->output, settings->how, report::progress_on_stderr()),
+        {workers_or_default(settings->how.workers)}, start);
   });
 }
 

@@ -15,15 +15,12 @@ inline constexpr const char* kVerifyOfDense =
 
 struct DenseSettings : KernelOptions {
   double compute_rate = 0;
-  std::string precision = "f32";
-  bool has_wire = false;  ///< whether values may travel in 16 bits
-  /// Whether the command has these options; a program of a caller has one precision and one direction.
-  bool has_precision = true, has_direction = true;
+  bool doubles = false;    ///< whether messages are doubles, otherwise floats
+  bool has_wire = false;   ///< whether values may travel in 16 bits
   std::string plan_cache;  ///< folder, or "next to the graph"; empty: none
 
   /// Adds the graph, and the options of the job.
   void add_to(CLI::App& command);
-  bool doubles() const { return precision == "f64"; }
   void check() const override;
   void check_job(const Graph& graph, const runs::Kernel& kernel) const override;
   job::DenseOptions job(launch::Bootstrap& bootstrap) const override;
@@ -35,9 +32,8 @@ struct DenseSettings : KernelOptions {
   std::string plan_folder() const;
 };
 
-/// Adds the common options of dense kernels, behind the kernel's own. `value`: the name of the value of a
-/// vertex in messages. `listed`: the vertices that --top lists. `verify`: the text of --verify; empty: there
-/// is no such option.
+/// Adds the common options of dense kernels, behind the kernel's own. `value`: what messages call a vertex's
+/// value. `listed`: the vertices that --top lists. `verify`: the text of --verify; empty: there is none.
 void add_dense_options(CLI::App& command, DenseSettings& settings, const std::string& value,
                        const std::string& listed, const std::string& verify = kVerifyOfDense);
 

@@ -1,5 +1,4 @@
-// This file has edgewire diskbench, which measures how fast disks read, by block size and by reads under
-// way.
+// This file has edgewire diskbench, which measures how fast disks read.
 #include "perf/diskbench/diskbench.h"
 
 #include <memory>

@@ -213,10 +213,6 @@ void check_forms(const CLI::App& command) {
         check_form(short_name(*option), *known->second.form, value);
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the command of the command line.
 const CLI::App& asked_command(const CLI::App& program) {
   const CLI::App* command = &program;

@@ -33,8 +33,7 @@ std::string place_of(const std::string& path);
 
 /// Returns the value itself.
 std::vector<NamedFile> itself(const std::string& value);
-/// Returns the files of a graph that is read or written: itself, the table of names that may be beside it,
-/// and its parts.
+/// Returns the files of a graph that is read or written: itself, its parts, and the table of names beside it.
 std::vector<NamedFile> graph_and_labels(const std::string& value);
 /// Returns no files: it is for folders of files without names.
 std::vector<NamedFile> no_names(const std::string& value);
@@ -42,8 +41,7 @@ std::vector<NamedFile> no_names(const std::string& value);
 std::vector<NamedFile> listed_in(const std::string& value);
 /// Returns the files of "FILE" and "auto,FILE" in --ownership.
 std::vector<NamedFile> partition_files(const std::string& value);
-/// Returns the files of a list of ownerships. "{}" in the name of a file stands for each number of
-/// processes.
+/// Returns the files of a list of ownerships. "{}" in a name stands for each number of processes.
 std::vector<NamedFile> partition_files_of(const std::string& ownerships, std::span<const int> processes);
 /// Returns a function that finds files with such names in the folder that the value names.
 FilesOf inside(std::vector<std::string> patterns);
@@ -54,9 +52,8 @@ std::vector<std::string> kept_names();
 /// Returns the names of a checkpoint's files in its folder.
 std::vector<std::string> checkpoint_names();
 
-/// Declares that the values of `option` name files that the command reads, or that it writes. A new command
-/// has to do no more for their checks. `variable` of the environment stands for the option where that is not
-/// given.
+/// Declares that the values of `option` name files that the command reads, or writes, which is all that their
+/// checks need. `variable` of the environment stands for an option that is not given.
 void reads(CLI::Option* option, FilesOf files = itself, const char* variable = nullptr);
 void writes(CLI::Option* option, Form form, FilesOf files = itself);
 /// Forgets the options of an earlier command line: a process has one command line at a time.

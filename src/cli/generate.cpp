@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/seconds.h"
@@ -21,14 +22,13 @@ namespace {
 struct GenerateSettings {
   std::string output;
   GenerateOptions options;
-  int scale = 0;
+  std::optional<int> scale;
   std::uint64_t vertices = 0;
   std::uint64_t edge_factor = 16;
   graph::GridShape grid;
 };
 
-/// Returns a check for scales that the width of ids allows. For scales that only the other width allows, the
-/// message says so.
+/// Returns a check for scales that the width of ids allows, with a hint where only the other one does.
 CLI::Validator scale_range() {
   constexpr int kMost = kIds64 ? 47 : 31, kMostOfAll = 47;
   const CLI::Validator range = whole(0, kMost), all = whole(0, kMostOfAll);
@@ -64,11 +64,11 @@ void add_kronecker(CLI::App& generate) {
   CLI::App* command =
       add_kind(generate, settings, "kronecker",
                "scale-free, with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19), ids permuted");
-  add(*command, opt::scale, settings->scale)->required()->check(scale_range())->default_str("");
+  add(*command, opt::scale, settings->scale)->required()->check(scale_range());
   add(*command, opt::edge_factor, settings->edge_factor);
   command->callback([settings] {
     make_graph(*settings, [&](const GenerateOptions& options) {
-      return graph::generate_kronecker(settings->output, settings->scale, settings->edge_factor, options);
+      return graph::generate_kronecker(settings->output, *settings->scale, settings->edge_factor, options);
     });
   });
 }
@@ -76,15 +76,14 @@ void add_kronecker(CLI::App& generate) {
 void add_uniform(CLI::App& generate) {
   auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "uniform", "sources and targets drawn uniformly");
-  CLI::Option* const scale =
-      add(*command, opt::scale, settings->scale)->check(scale_range())->default_str("");
-  CLI::Option* const vertices = add(*command, opt::vertex_count, settings->vertices)->default_str("");
-  scale->excludes(vertices);
+  CLI::Option* const scale = add(*command, opt::scale, settings->scale)->check(scale_range());
+  CLI::Option* const vertices =
+      add(*command, opt::vertex_count, settings->vertices)->excludes(scale)->default_str("");
   add(*command, opt::edge_factor, settings->edge_factor);
-  command->callback([settings, scale, vertices] {
-    if (scale->empty() && vertices->empty())
+  command->callback([settings, vertices] {
+    if (!settings->scale && vertices->empty())
       throw UsageError("generate uniform: --scale or --vertices is required");
-    const std::uint64_t count = vertices->empty() ? std::uint64_t{1} << settings->scale : settings->vertices;
+    const std::uint64_t count = settings->scale ? std::uint64_t{1} << *settings->scale : settings->vertices;
     make_graph(*settings, [&](const GenerateOptions& options) {
       return graph::generate_uniform(settings->output, count, settings->edge_factor, options);
     });
@@ -95,16 +94,16 @@ void add_records(CLI::App& generate) {
   struct Wanted {
     shuffle::RecordsWanted records;
     std::uint64_t bytes = 0;
-    std::string folder, order = "random";
+    std::string folder;
   };
   auto settings = std::make_shared<Wanted>();
   CLI::App* command = generate.add_subcommand(
       "records", "files of records for sort: a key of 8 letters and digits, a number, and filler");
-  add(*command, opt::generated_bytes, settings->bytes)->required()->default_str("");
+  add(*command, opt::generated_bytes, settings->bytes)->required();
   add(*command, opt::generated_record, settings->records.record_bytes);
   add(*command, opt::keys, settings->records.keys);
   add(*command, opt::files, settings->records.files);
-  add(*command, opt::key_order, settings->order);
+  add_choice(*command, opt::key_order, settings->records.order);
   add(*command, opt::record_seed, settings->records.seed);
   writes(add(*command, opt::output, settings->folder, "write the files to this folder: records-00000, ...")
              ->required(),
@@ -113,9 +112,6 @@ void add_records(CLI::App& generate) {
   command->callback([settings] {
     auto& wanted = settings->records;
     wanted.records = settings->bytes / wanted.record_bytes;
-    wanted.order = settings->order == "sorted"     ? shuffle::RecordOrder::sorted
-                   : settings->order == "reversed" ? shuffle::RecordOrder::reversed
-                                                   : shuffle::RecordOrder::random;
     shuffle::generate_records(settings->folder, wanted);
   });
 }
@@ -124,8 +120,8 @@ void add_grid(CLI::App& generate) {
   auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "grid",
                                "each cell joined to its four neighbours, both ways, ids permuted");
-  add(*command, opt::grid_rows, settings->grid.rows)->required()->default_str("");
-  add(*command, opt::grid_columns, settings->grid.columns)->required()->default_str("");
+  add(*command, opt::grid_rows, settings->grid.rows)->required();
+  add(*command, opt::grid_columns, settings->grid.columns)->required();
   add(*command, opt::torus, settings->grid.torus);
   add(*command, opt::keep_order, settings->grid.keep_order);
   command->callback([settings] {

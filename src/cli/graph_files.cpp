@@ -33,12 +33,6 @@ void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& 
   add(command, opt::workers, workers);
 }
 
-std::string call_that_writes(const std::string& format) {
-  const auto call = graph::python_writes("FILE." + format, "edgewire.read(...).to_pandas()",
-                                         "edgewire.read(...).to_networkx()");
-  return call.empty() ? call : "Python writes it: " + call;
-}
-
 Reading::Reading() { note = edgewire::note; }
 
 void Reading::add_to(CLI::App& command) {
@@ -49,7 +43,7 @@ void Reading::add_to(CLI::App& command) {
     const auto known = std::ranges::find(all, name, &graph::FormatName::option);
     format = known == all.end() ? graph::Format::automatic : known->format;
   };
-  describe(command.add_option_function<std::string>(names_of(opt::format), set), opt::format, "", false)
+  describe(command.add_option_function<std::string>(names_of(opt::format), set), opt::format)
       ->check(one_of(names,
                      [](const std::string& word) {
                        const auto call = graph::python_reads("FILE." + word);
@@ -84,13 +78,6 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary, 
       summary.compacted ? "; ids are sparse: only vertices with edges are kept (--keep-ids keeps all)" : "";
   show(fmt::format("{}: {} vertices, {} edges{}, {}, {}{}{}\n", path, summary.vertices, summary.edges,
                    dropped, readable_bytes(summary.bytes), readable_seconds(seconds), weights, compacted));
-}
-
-void note_doubtful_weights(const std::string& input) {
-  note(
-      fmt::format("{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
-                  "--no-weights leaves it out, --columns 1,2,3 takes it as a weight",
-                  input == "-" ? "stdin" : input));
 }
 
 Graph convert_to_temporary(const std::string& input, OutputFile& nameless,
@@ -183,14 +170,11 @@ OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint6
   return {std::move(graph), seconds, std::move(converted), std::move(names)};
 }
 
-OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
+OpenGraph open_graph(const std::string& path, const Reading& reading, graph::Direction direction,
                      std::uint64_t memory_bytes) {
-  const auto wanted = direction == "in"     ? graph::Direction::in
-                      : direction == "both" ? graph::Direction::both
-                                            : graph::Direction::out;
   OpenGraph opened = open_graph(path, reading, memory_bytes);
-  if (wanted == graph::Direction::out || opened.file.symmetric()) return opened;
-  opened.file = graph::view(std::move(opened.file), wanted, temporary_folder(), workers_or_default(0),
+  if (direction == graph::Direction::out || opened.file.symmetric()) return opened;
+  opened.file = graph::view(std::move(opened.file), direction, temporary_folder(), workers_or_default(0),
                             report::progress_on_stderr());
   return opened;
 }

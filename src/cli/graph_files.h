@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/output_file.h"
@@ -20,14 +19,8 @@ namespace edgewire::cli {
 /// Adds the options of every subcommand that writes a graph: path and form.
 void add_graph_output(CLI::App& command, std::string& path, bool& simple, bool& undirected, int& workers);
 
-/// Returns the call by which Python writes a format, as a hint for one_of(); or an empty text.
-std::string call_that_writes(const std::string& format);
-
 /// Prints one line for people on stdout.
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start);
-
-/// Says on stderr that the weights of this input may be times.
-void note_doubtful_weights(const std::string& input);
 
 /// The way to read a graph in another format, with the same options in all commands that read graphs.
 struct Reading : graph::ConvertOptions {
@@ -50,8 +43,8 @@ struct OpenGraph {
 /// has no name, and goes with the processes that have it. "-" is stdin. `memory_bytes`: the memory for the
 /// conversion, which spills to disk beyond it; 0: as much as it takes. Throws Error.
 OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint64_t memory_bytes = 0);
-/// Opens the same graph, for use in the direction "out", "in" or "both" (see graph::view()).
-OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
+/// Opens the same graph, for use in this direction (see graph::view()).
+OpenGraph open_graph(const std::string& path, const Reading& reading, graph::Direction direction,
                      std::uint64_t memory_bytes);
 /// Converts `input` into a nameless file, and returns the graph.
 Graph convert_to_temporary(const std::string& input, OutputFile& nameless,

@@ -67,9 +67,10 @@ std::string heading(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) text += (text.empty() ? "-" : ", -") + name;
   for (const std::string& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
   if (const std::string value = value_of(option); !value.empty()) text += " " + value;
-  if (const std::string usual = option.get_default_str(); !usual.empty() && usual != "\"\"")
+  if (option.get_required())
+    text += " (required)";
+  else if (const std::string usual = option.get_default_str(); !usual.empty() && usual != "\"\"")
     text += fmt::format(" (default {})", usual);
-  if (option.get_required()) text += " (required)";
   return text;
 }
 

@@ -35,8 +35,7 @@ std::string path_of(const CLI::App& command);
 std::vector<const CLI::App*> visible_commands(const CLI::App& command);
 /// Returns the names of these commands.
 std::vector<std::string> names_below(const CLI::App& command);
-/// Returns the words of `text` in lines of at most 80 columns, with `indent` blanks before each. A line
-/// break stays.
+/// Returns `text` in lines of at most 80 columns, with `indent` blanks before each. A line break stays.
 std::string wrapped(const std::string& text, std::size_t indent);
 /// Adds --version to the program and, unseen in help, to all commands.
 void add_version(CLI::App& app);

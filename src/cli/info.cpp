@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
@@ -93,12 +92,6 @@ RowCounts count_all(const Graph& file, int workers) {
   return total;
 }
 
-/// Returns the type of weights, or null where there are none.
-nlohmann::ordered_json weight_type_of(const Graph& file) {
-  if (!file.weighted()) return nullptr;
-  return std::string(graph::name_of(file.weights().type()));
-}
-
 std::string weights_of(const Graph& file) {
   if (!file.weighted()) return "no";
   return fmt::format(
@@ -142,22 +135,20 @@ void add_info(CLI::App& app) {
     const graph::VertexNames names(file);
     const double seconds = seconds_since(start);
     if (!settings->json.empty()) {
-      nlohmann::ordered_json json = {{"path", file.path()},
-                                     {"vertices", file.vertices()},
-                                     {"edges", file.edges()},
-                                     {"weighted", file.weighted()},
-                                     {"weight_type", weight_type_of(file)},
-                                     {"weights_doubtful", file.weights_doubtful()},
-                                     {"simple", file.simple()},
-                                     {"symmetric", file.symmetric()},
-                                     {"original_ids", file.has_original_ids()},
-                                     {"labels", names.labelled()},
-                                     {"largest_out_degree", counts.largest_out_degree},
-                                     {"self_loops", counts.self_loops},
-                                     {"duplicates", counts.duplicates},
-                                     {"dangling", counts.dangling},
-                                     {"file_bytes", file.file_bytes()},
-                                     {"seconds", seconds}};
+      report::Json json = {
+          {"path", file.path()},
+          {"vertices", file.vertices()},
+          {"edges", file.edges()},
+          {"weighted", file.weighted()},
+          {"weight_type",
+           file.weighted() ? report::Json(graph::name_of(file.weights().type())) : report::Json()},
+          {"weights_doubtful", file.weights_doubtful()},
+          {"simple", file.simple()},
+          {"symmetric", file.symmetric()},
+          {"original_ids", file.has_original_ids()},
+          {"labels", names.labelled()}};
+      EDGEWIRE_ADD_FIELDS(json, counts, largest_out_degree, self_loops, duplicates, dangling);
+      json.update({{"file_bytes", file.file_bytes()}, {"seconds", seconds}});
       if (opened.seconds_convert) json["seconds_convert"] = *opened.seconds_convert;
       write_whole(settings->json, report::json_text(json, 2) + "\n");
       if (settings->json == "-") return;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 
 #include "base/control_group.h"
@@ -10,7 +12,6 @@
 #include "base/mapped_file.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/option.h"
 #include "launch/packing.h"
 #include "options/jobs.h"
 #include "process/settle.h"
@@ -18,9 +19,54 @@
 
 namespace edgewire::cli {
 
+namespace {
+
+/// Returns the text that is compared. Numbers are compared by their value. A file is only called "a file",
+/// since it may have another path on another host.
+std::string comparable(const CLI::Option& option, const std::string& value) {
+  if (value.find('/') != value.npos || names_files(&option, value)) return "a file";
+  double number = 0;
+  const auto [end, bad] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return bad == std::errc() && end == value.data() + value.size() ? fmt::format("{}", number) : value;
+}
+
+std::string given_or_default(const CLI::Option& option) {
+  if (option.count() == 0) {
+    const std::string value = option.get_default_str();
+    return value.empty() ? value : comparable(option, value);
+  }
+  std::string text;
+  for (const std::string& one : option.results()) text += (text.empty() ? "" : ",") + comparable(option, one);
+  return text == "false" ? "" : text;
+}
+
+/// Returns whether the command is profiled: rank 0 alone shows a profile, but all processes measure for it.
+bool is_profiled(const CLI::App& command) {
+  return std::ranges::any_of(std::array{"--profile", "--profile-page", "--trace"}, [&](const char* name) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    return option != nullptr && option->count() > 0;
+  });
+}
+
+}  // namespace
+
+std::vector<launch::Fact> alike(const CLI::App& command) {
+  std::string name = command.get_name();
+  const CLI::App* parent = command.get_parent();
+  if (parent != nullptr && parent->get_parent() != nullptr) name = parent->get_name() + " " + name;
+  std::vector<launch::Fact> facts{{"the command", name}, {"the version", EDGEWIRE_VERSION}};
+  facts.push_back({"--profile, --profile-page or --trace", is_profiled(command) ? "given" : ""});
+  for (const CLI::Option* option : command.get_options()) {
+    const options::Option* const row = row_of(option);
+    if (!option->get_positional() && (row == nullptr || row->scope == options::Scope::job))
+      facts.push_back({option->get_name(), given_or_default(*option)});
+  }
+  return facts;
+}
+
 CLI::Option* add_quiet_option(CLI::App& command) {
   const auto set = [](std::int64_t) { be_quiet(); };
-  return describe(command.add_flag_function(names_of(opt::quiet), set), opt::quiet, "", false);
+  return describe(command.add_flag_function(names_of(opt::quiet), set), opt::quiet);
 }
 
 CLI::Option* add_report_options(CLI::App& command, std::string& path, const std::string& what) {
@@ -111,7 +157,8 @@ profile::ProfileOptions profile_options(const JobOptions& options, const profile
   return asked;
 }
 
-void check_profile_files(const JobOptions& options) {
+void check_report_files(const JobOptions& options) {
+  check_writable(options.json_path);
   check_writable(options.profile_path);
   check_writable(options.trace_path);
 }

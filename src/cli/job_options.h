@@ -1,15 +1,10 @@
 // This file has the options that all jobs share.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/output_folder.h"
@@ -45,8 +40,7 @@ std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0
 /// the program and for blocks of files. The result is rounded down to MiB.
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept;
 
-/// The options of every command that runs as a job: places of its processes, the way they find each other,
-/// their workers, and their transport.
+/// The options of every command that runs as a job: its processes, their workers, and their transport.
 struct JobOptions {
   launch::StartOptions launch;
   /// The options of a process as they were given. `workers` 0: share the cores among those of this host.
@@ -69,10 +63,9 @@ struct JobOptions {
 void add_profile_options(CLI::App& command, JobOptions& options);
 /// Returns the settings of a profile. `words`: see profile::ProfileOptions.
 profile::ProfileOptions profile_options(const JobOptions& options, const profile::Words& words = {});
-/// Throws Error when page or trace cannot be written. Rank 0 calls it before the run.
-void check_profile_files(const JobOptions& options);
-/// Writes page and trace of the run that has this report, at rank 0, where they are wanted. `title`: the
-/// title of the page.
+/// Throws Error when report, page or trace cannot be written. Rank 0 calls it before the run.
+void check_report_files(const JobOptions& options);
+/// Writes page, with this title, and trace of the run that has this report, at rank 0, where they are wanted.
 void write_profile_files(const report::JobReport& report, const JobOptions& options,
                          const std::string& title);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -25,25 +24,13 @@ namespace edgewire::cli {
 
 namespace {
 
-/// The bytes that edges and vertices take in memory, roughly and without weights.
-struct Needs {
-  double an_edge, a_vertex;
-
-  double of(const Graph& graph, bool weighted) const {
-    constexpr double kWeight = 4;
-    return static_cast<double>(graph.edges()) * (an_edge + (weighted ? kWeight : 0)) +
-           static_cast<double>(graph.vertices()) * a_vertex;
-  }
-};
-/// The needs of tiles, values and messages: somewhat more than was seen on Kronecker graphs of scale 20 (2.3
-/// to 2.5 bytes an edge, 32 to 37 a vertex).
-constexpr Needs kNeedOfTiles{2.7, 50};
-/// The needs of mapped rows, with the bytes that most kernels keep of a vertex.
-constexpr Needs kNeedOfRows{4, 24};
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? "." : folder;
+/// Returns the bytes that edges and vertices take in memory, roughly. `tiles`: the needs of tiles, values and
+/// messages, somewhat more than was seen on Kronecker graphs of scale 20 (2.3 to 2.5 bytes an edge, 32 to 37
+/// a vertex); else those of mapped rows, with the bytes that most kernels keep of a vertex.
+double memory_needed(const Graph& graph, bool tiles, bool weighted) {
+  constexpr double kWeight = 4;
+  const double an_edge = (tiles ? 2.7 : 4) + (weighted ? kWeight : 0), a_vertex = tiles ? 50 : 24;
+  return static_cast<double>(graph.edges()) * an_edge + static_cast<double>(graph.vertices()) * a_vertex;
 }
 
 /// Returns an option that goes with edges in memory only; or an empty text.
@@ -53,6 +40,17 @@ std::string needs_memory(const job::DenseOptions& options) {
   if (options.order.order != tiles::Order::strips)
     return fmt::format("--order {}", to_name(options.order.order));
   return "";
+}
+
+/// Returns the message for a name that another part of this program knows; else an empty text.
+std::string other_command(const std::string& name) {
+  if (name == "sort" || name == "convert")
+    return name + " is no kernel on a graph: edgewire bound --load " + name + " predicts its time";
+  if (name == "tasks")
+    return "tasks is no kernel on a graph, and the bytes of tasks depend on which workers are idle: edgewire "
+           "tasks metg "
+           "measures them";
+  return {};
 }
 
 }  // namespace
@@ -95,21 +93,24 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap,
 void EdgePlace::apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const Graph& graph,
                          const runs::Kernel& kernel) const {
   const bool tiles = kernel.has_tiles(), weighted = kernel.weighted() && graph.weighted();
-  const Needs& needs = tiles ? kNeedOfTiles : kNeedOfRows;
-  if (!on_disks(needs.of(graph, weighted), bootstrap, tiles ? needs_memory(options) : "")) return;
+  const double needed = memory_needed(graph, tiles, weighted);
+  if (!on_disks(needed, bootstrap, tiles ? needs_memory(options) : "")) return;
   options.choose_strategy = false;  // no choice between slots and cover
   options.memory_bytes = memory_bytes;
-  if (options.plan_cache.empty()) options.plan_cache = folder_of(graph.path());
+  if (options.plan_cache.empty()) options.plan_cache = std::filesystem::path(graph.path()).parent_path();
+  if (options.plan_cache.empty()) options.plan_cache = ".";
   options.devices = devices.empty() ? std::vector{options.plan_cache} : devices;
 }
 
 void KernelOptions::add_to(CLI::App& command) {
   owner = &command;
-  python_call = fmt::format("edgewire.{}(...)", command.get_name());
-  command.footer(
-      command.get_footer() +
-      "\nWeights: sssp and spmv are defined with weights and use those of the graph. pagerank, ppr "
-      "and bc use them with --weighted. The other kernels do not use them.");
+  if (of_house) {
+    python_call = fmt::format("edgewire.{}(...)", command.get_name());
+    command.footer(
+        command.get_footer() +
+        "\nWeights: sssp and spmv are defined with weights and use those of the graph. pagerank, ppr "
+        "and bc use them with --weighted. The other kernels do not use them.");
+  }
   add_graph_input(command, graph_path, reading);
   JobOptions::add_to(command);
   command.option_defaults()->group("Processes");
@@ -227,21 +228,6 @@ runs::Tools KernelOptions::tools() const {
   return tools;
 }
 
-namespace {
-
-/// Returns the message for a name that another part of this program knows; else an empty text.
-std::string other_command(const std::string& name) {
-  if (name == "sort" || name == "convert")
-    return name + " is no kernel on a graph: edgewire bound --load " + name + " predicts its time";
-  if (name == "tasks")
-    return "tasks is no kernel on a graph, and the bytes of tasks depend on which workers are idle: edgewire "
-           "tasks metg "
-           "measures them";
-  return {};
-}
-
-}  // namespace
-
 std::string kernels_with(bool kernels::Descriptor::*property) {
   std::vector<std::string> names;
   for (const auto& one : kernels::descriptors())
@@ -253,6 +239,36 @@ void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& 
   std::vector<std::string> names;
   for (const auto& one : kernels::descriptors()) names.emplace_back(one.name);
   add(command, opt::kernel, kernel, help)->check(other_command)->check(one_of(names));
+}
+
+void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
+                          const FrontierWords& words) {
+  command.footer(words.footer);
+  options.add_to(command);
+  command.option_defaults()->group("Kernel");
+  own();
+  command.option_defaults()->group("What is sent");
+  options.add_ownership(command, partition::kVertexOwnershipNames);
+  if (options.of_house)
+    add(command, opt::deterministic, options.deterministic,
+        "give bit-identical results from run to run: bfs --parents takes the smallest of several "
+        "parents, bc adds up in a fixed order; the other kernels always do");
+  options.add_output_options(command, words.output, words.verify, words.listed, words.listed_by_default);
+  if (options.of_house) add(command, opt::bound, options.common.bound);
+  add_profile_options(command, options);
+}
+
+KernelOptions& add_frontier_kernel(
+    CLI::App& app, const std::string& name, const std::string& description, const FrontierWords& words,
+    bool on_disks, const std::function<std::unique_ptr<runs::Kernel>(const KernelOptions&)>& make) {
+  auto options = std::make_shared<KernelOptions>();
+  CLI::App* command = app.add_subcommand(name, description);
+  const auto own = [&] {
+    if (on_disks) options->edge_place.add_to(*command, options->launch);
+  };
+  add_frontier_options(*command, *options, own, words);
+  command->callback([options, make] { run_kernel(*options, [&](const Graph&) { return make(*options); }); });
+  return *options;
 }
 
 }  // namespace edgewire::cli

@@ -1,4 +1,4 @@
-// This file has the options that all kernels share.
+// This file has the options that all kernels share, and those of kernels that follow a frontier.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@
 #include "edgewire/options.h"
 #include "kernels/descriptor.h"
 #include "launch/start.h"
-#include "runs/kernel.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -29,8 +29,7 @@ struct EdgePlace {
   void add_to(CLI::App& command, launch::StartOptions& launch);
   /// Throws UsageError when options do not go together.
   void check() const;
-  /// Sets the place of tiles or rows. Rank 0 says on stderr what auto takes, where memory does not suffice.
-  /// Collective.
+  /// Sets the place of tiles or rows. Rank 0 notes what auto takes where memory is short. Collective.
   void apply_to(job::DenseOptions& options, launch::Bootstrap& bootstrap, const Graph& graph,
                 const runs::Kernel& kernel) const;
 
@@ -47,10 +46,11 @@ struct KernelOptions : JobOptions {
   const CLI::App* owner = nullptr;  ///< command that has these options
   /// Call of the kernel in Python, by default under its name here; empty: there is none.
   std::string python_call{};
+  bool of_house = true;  ///< false: a kernel of a caller, without the options that are for our own
   std::string graph_path;
   Reading reading;
-  std::string direction = "out";  ///< direction; only dense kernels have another one
-  edgewire::JobOptions common;    ///< options that C++ has, too
+  graph::Direction direction = graph::Direction::out;  ///< only dense kernels have another one
+  edgewire::JobOptions common;                         ///< options that C++ has, too
   EdgePlace edge_place{};
   bool deterministic = false;
   std::string output_path;
@@ -77,22 +77,17 @@ struct KernelOptions : JobOptions {
   /// Adds the options of checkpoints, for kernels whose state is small between steps. `value`: the name of
   /// the value of a vertex in messages. `step`: the unit that is counted.
   void add_checkpoint_options(CLI::App& command, const std::string& value, const std::string& step);
-  /// Returns `checkpoints`, and lets rank 0 report the one that the run resumes. These options outlive the
-  /// result.
+  /// Returns `checkpoints`, and lets rank 0 report the one that is resumed. These options outlive the result.
   runs::CheckpointOptions checkpoint_options() const;
-  /// Throws UsageError where options do not go together, or the result cannot have the form of its name. It
-  /// is called before the graph is opened.
+  /// Throws UsageError for options, or a name of the result, that do not go; before the graph is opened.
   virtual void check() const;
-  /// Throws the errors of options that are known before the processes start: one message instead of one from
-  /// each process.
+  /// Throws what is wrong before the processes start: one message instead of one from each process.
   virtual void check_job(const Graph& graph, const runs::Kernel& kernel) const;
-  /// Returns the options of the job for one process, with "auto" resolved, but not the place of edges. Throws
-  /// UsageError. Collective.
+  /// Returns a process's options with "auto" resolved, but no place of edges. Throws UsageError. Collective.
   virtual job::DenseOptions job(launch::Bootstrap& bootstrap) const;
   /// Throws UsageError where the name of a result promises a format that results are not written in.
   void check_result_name(const std::string& path) const;
-  /// Throws UsageError where `option`, which prints to stdout, was given, and the result goes there, or
-  /// --quiet was given.
+  /// Throws UsageError where `option`, which prints to stdout, was given with --quiet or -o -.
   void expect_stdout_for(const char* option, bool given) const;
   /// Returns whether each process writes its own output.
   bool parts() const { return output_parts && !output_path.empty(); }
@@ -114,8 +109,26 @@ void run_on(const OpenGraph& opened, const KernelOptions& options, const MakeKer
 
 /// Returns the names of the kernels that have it: "bfs, sssp and bc".
 std::string kernels_with(bool kernels::Descriptor::*property);
-/// Adds the name of a kernel on a graph, "pagerank" by default. For the name of another command the message
-/// says which one counts or measures that.
+/// Adds the name of a kernel on a graph. The message on another command says which one measures that.
 void add_kernel_name(CLI::App& command, std::string& kernel, const std::string& help);
+
+/// The texts of a kernel's help, and those for KernelOptions::add_output_options().
+struct FrontierWords {
+  std::string footer, output, verify, listed;
+  std::uint64_t listed_by_default = 0;
+};
+
+/// The text of -o for kernels whose values are labels.
+inline constexpr const char* kLabelsOutput =
+    "the labels to this file as lines of id, tab and the label, an id as well";
+
+/// Adds the graph, then `own` (the kernel's options), processes and output.
+void add_frontier_options(CLI::App& command, KernelOptions& options, const std::function<void()>& own,
+                          const FrontierWords& words);
+
+/// Adds a command without options of its own; returns its settings. `on_disks`: whether edges may be there.
+KernelOptions& add_frontier_kernel(
+    CLI::App& app, const std::string& name, const std::string& description, const FrontierWords& words,
+    bool on_disks, const std::function<std::unique_ptr<runs::Kernel>(const KernelOptions&)>& make);
 
 }  // namespace edgewire::cli

@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -15,40 +15,28 @@ namespace {
 /// The date on the pages, which is the day of a release.
 constexpr const char* kDate = "2026-11-26";
 
-/// A variable of the environment that the program reads, and its meaning.
-struct Variable {
-  const char* names;
-  const char* meaning;
-};
-constexpr std::array kEnvironment{
-    Variable{"EDGEWIRE_HOSTS, EDGEWIRE_RANK, EDGEWIRE_PORT, EDGEWIRE_SECRET_FILE, EDGEWIRE_INTERFACE",
-             "stand for the options of these names where those are not given."},
-    Variable{"EDGEWIRE_SECRET",
-             "The secret of a host list itself, in 64 hexadecimal digits, where no file holds it."},
-    Variable{
-        "EDGEWIRE_CPU",
-        "The level of instructions that loops use (v2, v3 or v4) instead of the highest of the processor."},
-    Variable{"XDG_RUNTIME_DIR",
-             "The folder in which jobs lock the cores that they pin; without it /tmp/edgewire-UID."},
-    Variable{"TMPDIR",
-             "The folder for graphs, and tables of partition files, that a run makes for itself, without "
-             "names; without it /tmp."},
-    Variable{"TERM", "A terminal that is dumb gets no progress bars."},
-    Variable{"PMIX_RANK, OMPI_COMM_WORLD_SIZE, SLURM_STEP_ID, SLURM_STEP_NUM_TASKS, PMI_SIZE",
-             "tell which launcher has started the process; --launcher none ignores them."},
+/// The variables of the environment that the program reads, and their meaning.
+constexpr std::pair<const char*, const char*> kEnvironment[] = {
+    {"EDGEWIRE_HOSTS, EDGEWIRE_RANK, EDGEWIRE_PORT, EDGEWIRE_SECRET_FILE, EDGEWIRE_INTERFACE",
+     "stand for the options of these names where those are not given."},
+    {"EDGEWIRE_SECRET",
+     "The secret of a host list itself, in 64 hexadecimal digits, where no file holds it."},
+    {"EDGEWIRE_CPU",
+     "The level of instructions that loops use (v2, v3 or v4) instead of the highest of the processor."},
+    {"XDG_RUNTIME_DIR",
+     "The folder in which jobs lock the cores that they pin; without it /tmp/edgewire-UID."},
+    {"TMPDIR",
+     "The folder for graphs, and tables of partition files, that a run makes for itself, without "
+     "names; without it /tmp."},
+    {"TERM", "A terminal that is dumb gets no progress bars."},
+    {"PMIX_RANK, OMPI_COMM_WORLD_SIZE, SLURM_STEP_ID, SLURM_STEP_NUM_TASKS, PMI_SIZE",
+     "tell which launcher has started the process; --launcher none ignores them."},
 };
 
 /// Returns text that roff prints as it is.
 std::string escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
-    if (c == '\\')
-      result += "\\e";
-    else if (c == '-')
-      result += "\\-";
-    else
-      result += c;
-  }
+  for (const char c : text) result += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
   return result;
 }
 
@@ -65,8 +53,7 @@ bool is_shown(const CLI::Option& option) {
   return !option.get_group().empty() && option.get_name() != "--help";
 }
 
-/// Returns the options that commands which run as a job have in common. They set the places of processes and
-/// the way they send, as in pagerank.
+/// Returns the options that all jobs have, as pagerank: places of processes, and the way they send.
 std::vector<const CLI::Option*> options_of_jobs(const CLI::App& app) {
   const CLI::App& pagerank = *app.get_subcommand("pagerank");
   return pagerank.get_options([](const CLI::Option* option) {
@@ -145,11 +132,9 @@ std::string see_also(const std::vector<std::string>& pages) {
 /// Returns description and footer for the text below the name of a command.
 std::string explained(const CLI::App& command) {
   std::string text = paragraphs(command.get_description());
-  if (!command.get_footer().empty()) {
-    std::istringstream lines(command.get_footer());
-    for (std::string line; std::getline(lines, line);)
-      if (!line.empty()) text += ".PP\n" + paragraphs(line);
-  }
+  std::istringstream lines(command.get_footer());
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) text += ".PP\n" + paragraphs(line);
   return text;
 }
 
@@ -179,9 +164,8 @@ std::string program_page(const CLI::App& app) {
       ".TP\n.B 130\nCtrl\\-C ended the run (128 and the number of the signal).\n"
       ".TP\n.B 141\nNobody read the output any more.\n"
       ".SH ENVIRONMENT\n";
-  for (const Variable& variable : kEnvironment)
-    text += fmt::format(".TP\n.B {}\n{}", escaped(variable.names),
-                        paragraphs(std::string(variable.meaning) + "\n"));
+  for (const auto& [names, meaning] : kEnvironment)
+    text += fmt::format(".TP\n.B {}\n{}", escaped(names), paragraphs(meaning));
   others.emplace_back("edgewire-options.7");
   return text + see_also(others);
 }

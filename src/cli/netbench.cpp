@@ -1,5 +1,4 @@
-// This file has edgewire netbench, which measures bandwidth, message rate and latency of a transport between
-// two processes.
+// This file has edgewire netbench, which measures a transport between two processes.
 #include "perf/netbench/netbench.h"
 
 #include <fmt/core.h>
@@ -8,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/job_options.h"
@@ -31,17 +29,6 @@ struct Arguments {
   std::string test = "all";
   std::string json_path;
 };
-
-void understand(Arguments& arguments) {
-  using perf::NetbenchTest;
-  auto& bench = arguments.bench;
-  for (const auto test : {NetbenchTest::bandwidth, NetbenchTest::rate, NetbenchTest::latency})
-    if (arguments.test == "all" || arguments.test == perf::to_name(test)) bench.tests.push_back(test);
-  if (bench.sizes.empty())
-    for (std::size_t bytes = 2; bytes <= kLargestBytes; bytes *= 2) bench.sizes.push_back(bytes);
-  bench.process.peer_timeout_s = arguments.launch.peer_timeout_s;
-  bench.check();
-}
 
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   perf::check_two_processes(bootstrap);
@@ -94,7 +81,14 @@ void add_netbench(CLI::App& app) {
   add(*command, opt::busy_poll, bench.busy_poll);
   add_report_options(*command, arguments->json_path, "rows");
   command->callback([arguments, command] {
-    understand(*arguments);
+    using perf::NetbenchTest;
+    auto& asked = arguments->bench;
+    for (const auto test : {NetbenchTest::bandwidth, NetbenchTest::rate, NetbenchTest::latency})
+      if (arguments->test == "all" || arguments->test == perf::to_name(test)) asked.tests.push_back(test);
+    if (asked.sizes.empty())
+      for (std::size_t bytes = 2; bytes <= kLargestBytes; bytes *= 2) asked.sizes.push_back(bytes);
+    asked.process.peer_timeout_s = arguments->launch.peer_timeout_s;
+    asked.check();
     // The default is for processes of this machine: a host list or a launcher has its own number.
     auto& launch = arguments->launch;
     const bool listed = !launch.hosts_file.empty() || std::getenv("EDGEWIRE_HOSTS") != nullptr;

@@ -94,19 +94,19 @@ std::string our_option(const std::string& word) {
 void forget_rows() { rows.clear(); }
 
 CLI::Option* add(CLI::App& command, const options::Option& row, bool& value, const std::string& help) {
-  if (row.words.empty()) return describe(command.add_flag(names_of(row), value), row, help, false);
+  if (row.words.empty()) return describe(command.add_flag(names_of(row), value), row, help);
   const auto words = options::split_words(row.words);
   const auto set = [&value, usual = value, first = words[0]](const std::string& word) {
     value = (word == first) == usual;
   };
-  return describe(command.add_option_function<std::string>(names_of(row), set), row, help, false)
+  return describe(command.add_option_function<std::string>(names_of(row), set), row, help)
       ->default_str(words[0]);
 }
 
 CLI::Option* add_rate(CLI::App& command, const options::Option& row, std::uint64_t& bits_per_s,
                       const std::string& help) {
   const auto set = [&bits_per_s](const std::string& text) { bits_per_s = plan::line_rate_bits(text); };
-  return describe(command.add_option_function<std::string>(names_of(row), set), row, help, false);
+  return describe(command.add_option_function<std::string>(names_of(row), set), row, help);
 }
 
 }  // namespace edgewire::cli

@@ -41,35 +41,27 @@ CLI::Validator sizes();
 std::string names_of(const options::Option& row);
 /// Gives a new option the help, type and checks of its row, which outlives it. `help`: replaces the help of
 /// the row, unless it is empty. `whole`: the option takes whole numbers only.
-CLI::Option* describe(CLI::Option* option, const options::Option& row, const std::string& help, bool whole);
+CLI::Option* describe(CLI::Option* option, const options::Option& row, const std::string& help = {},
+                      bool whole = false);
 /// Returns the row of an option; null: it has none.
 const options::Option* row_of(const CLI::Option* option);
-/// Returns the option of any command whose name in other programs is `word`: "--processes" for "-n"; else an
-/// empty text.
+/// Returns the option that other programs call `word`: "--processes" for "-n"; else an empty text.
 std::string our_option(const std::string& word);
 /// Forgets the options of an earlier command line.
 void forget_rows();
 
-/// The type of the numbers of an option.
+/// Whether the numbers of an option are whole ones.
 template <class Value>
-struct NumberOf {
-  using type = Value;
-};
+constexpr bool kAreWhole = std::is_integral_v<Value>;
 template <class Value>
-struct NumberOf<std::optional<Value>> {
-  using type = Value;
-};
+constexpr bool kAreWhole<std::optional<Value>> = std::is_integral_v<Value>;
 template <class Value>
-struct NumberOf<std::vector<Value>> {
-  using type = Value;
-};
+constexpr bool kAreWhole<std::vector<Value>> = std::is_integral_v<Value>;
 
-/// Adds an option by its row. Help shows the default, unless it is a number that is not in the range of the
-/// option. Returns the option.
+/// Adds an option by its row, and returns it. Help shows the default, unless it is out of the option's range.
 template <class Value>
 CLI::Option* add(CLI::App& command, const options::Option& row, Value& value, const std::string& help = {}) {
-  constexpr bool kWhole = std::is_integral_v<typename NumberOf<Value>::type>;
-  CLI::Option* const option = describe(command.add_option(names_of(row), value), row, help, kWhole);
+  CLI::Option* const option = describe(command.add_option(names_of(row), value), row, help, kAreWhole<Value>);
   if constexpr (std::is_arithmetic_v<Value>) {
     if (!row.has_range() || row.is_in_range(static_cast<double>(value))) option->capture_default_str();
   } else if constexpr (std::is_same_v<Value, std::string>) {
@@ -88,17 +80,17 @@ CLI::Option* add_choice(CLI::App& command, const options::Option& row, Value& va
     value = meanings.at(static_cast<std::size_t>(std::ranges::find(words, word) - words.begin()));
   };
   const auto usual = std::ranges::find(meanings, value) - meanings.begin();
-  return describe(command.add_option_function<std::string>(names_of(row), set), row, help, false)
+  return describe(command.add_option_function<std::string>(names_of(row), set), row, help)
       ->default_str(words.at(static_cast<std::size_t>(usual)));
 }
 /// Adds an option whose words stand for the values of an enumeration, in the order of the row.
 template <class Enum>
 requires std::is_enum_v<Enum> CLI::Option* add_choice(CLI::App& command, const options::Option& row,
-                                                      Enum& value) {
+                                                      Enum& value, const std::string& help = {}) {
   std::vector<Enum> meanings;
   for (std::size_t i = 0; i < options::split_words(row.words).size(); ++i)
     meanings.push_back(static_cast<Enum>(i));
-  return add_choice(command, row, value, meanings);
+  return add_choice(command, row, value, meanings, help);
 }
 /// Adds an option whose value is a line rate in bit/s: "1G".
 CLI::Option* add_rate(CLI::App& command, const options::Option& row, std::uint64_t& bits_per_s,

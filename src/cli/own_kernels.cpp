@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "cli/dense_command.h"
-#include "cli/frontier_command.h"
 #include "cli/option.h"
 #include "graph/file/vertex_names.h"
 #include "library/own_kernel.h"
@@ -38,7 +37,7 @@ struct OwnSettings : Settings {
       } else {
         rows.back().value_name = "ID";
         vertices.emplace_back(std::get<VertexId*>(one.value), std::string());
-        add(command, rows.back(), vertices.back().second)->required()->default_str("");
+        add(command, rows.back(), vertices.back().second)->required();
       }
     }
   }
@@ -68,39 +67,30 @@ std::string verify_text(const Own& own) {
                      own.words.value);
 }
 
-void add_own(CLI::App& app, const detail::AnyProgram& own) {
-  auto settings = std::make_shared<OwnSettings<DenseSettings, detail::AnyProgram>>(own);
+template <class Own>
+void add_own(CLI::App& app, const Own& own) {
+  constexpr bool kDense = std::is_same_v<Own, detail::AnyProgram>;
+  using Base = std::conditional_t<kDense, DenseSettings, KernelOptions>;
+  auto settings = std::make_shared<OwnSettings<Base, Own>>(own);
   CLI::App& command = *app.add_subcommand(own.words.name, own.words.summary);
-  settings->has_precision = settings->has_direction = false;
-  settings->precision = own.doubles ? "f64" : "f32";
-  settings->direction = own.direction == graph::Direction::in     ? "in"
-                        : own.direction == graph::Direction::both ? "both"
-                                                                  : "out";
-  command.option_defaults()->group("Kernel");
-  add(command, opt::iterations, settings->own.iterations);
-  settings->add_own_options(command);
-  add_dense_options(command, *settings, own.words.value, listed(own.words), verify_text(own));
-  settings->python_call.clear();
-  command.footer("");
-  command.callback(
-      [settings] { run_kernel(*settings, [&](const Graph& graph) { return settings->make(graph); }); });
-}
-
-template <class Value>
-void add_own(CLI::App& app, const detail::AnySearch<Value>& own) {
-  auto settings = std::make_shared<OwnSettings<KernelOptions, detail::AnySearch<Value>>>(own);
-  CLI::App& command = *app.add_subcommand(own.words.name, own.words.summary);
-  constexpr bool kNumbers = std::is_same_v<Value, double>;
-  add_frontier_options(
-      command, *settings, [&] { settings->add_own_options(command); },
-      {.footer = "",
-       .output = "the result to this file as lines of id, tab and value",
-       .verify = verify_text(own),
-       .listed = kNumbers ? listed(own.words) : "largest groups, by label and number of vertices",
-       .listed_by_default = kNumbers ? runs::kTop : 0,
-       .of_house = false});
-  settings->python_call.clear();
-  command.footer("");
+  settings->of_house = false;
+  if constexpr (kDense) {
+    settings->doubles = own.doubles;
+    settings->direction = own.direction;
+    command.option_defaults()->group("Kernel");
+    add(command, opt::iterations, settings->own.iterations);
+    settings->add_own_options(command);
+    add_dense_options(command, *settings, own.words.value, listed(own.words), verify_text(own));
+  } else {
+    constexpr bool kNumbers = std::is_same_v<Own, detail::AnySearch<double>>;
+    add_frontier_options(
+        command, *settings, [&] { settings->add_own_options(command); },
+        {.footer = "",
+         .output = "the result to this file as lines of id, tab and value",
+         .verify = verify_text(own),
+         .listed = kNumbers ? listed(own.words) : "largest groups, by label and number of vertices",
+         .listed_by_default = kNumbers ? runs::kTop : 0});
+  }
   command.callback(
       [settings] { run_kernel(*settings, [&](const Graph& graph) { return settings->make(graph); }); });
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/frontier_command.h"
+#include "cli/kernel_options.h"
 #include "cli/option.h"
 #include "cli/sources.h"
 #include "options/kernels.h"
@@ -23,12 +23,6 @@ struct PathSettings {
   TargetOption target;
 };
 
-/// Adds --parallel, the way searches share workers.
-void add_parallel_option(CLI::App& command, Parallel& parallel, const std::string& help) {
-  add_choice(command, opt::parallel, parallel, {Parallel::automatic, Parallel::levels, Parallel::sources},
-             help);
-}
-
 /// Throws UsageError where edges may be on disks, since `option` lets each worker search by itself.
 void expect_rows_in_memory(const EdgePlace& edges, const std::string& option) {
   if (edges.edges != "memory")
@@ -36,6 +30,49 @@ void expect_rows_in_memory(const EdgePlace& edges, const std::string& option) {
         fmt::format("--edges: a search from a source of its own reads rows of other processes from memory: "
                     "leave out {}",
                     option));
+}
+
+struct BcSettings {
+  KernelOptions job;
+  NamedSources named;
+  std::uint64_t samples = 0, seed = 1;  ///< number of samples, where 0 is none, and their seed
+  BcOptions asked;
+};
+
+std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const Graph& graph) {
+  if (settings.asked.weighted) graph::expect_weights(graph, "leave out --weighted");
+  auto asked = settings.asked;
+  asked.deterministic = settings.job.deterministic;
+  const std::uint64_t samples = settings.samples;
+  runs::Sources sources;
+  if (settings.named.given()) {
+    sources = settings.named.find(graph);
+  } else {
+    if (samples > graph.vertices())
+      throw Error(fmt::format("--samples {}: {} has {} vertices", samples, graph.path(), graph.vertices()));
+    sources = sample(graph.vertices(), samples > 0 ? samples : graph.vertices(), settings.seed,
+                     [](VertexId) { return true; });
+    if (samples == 0) sources.asked.clear();
+  }
+  return runs::make_bc(sources, asked, samples);
+}
+
+/// Throws UsageError when the settings do not go together.
+void check(const BcSettings& settings) {
+  std::string apart;  // option that makes each worker search from sources of its own
+  if (settings.asked.parallel == Parallel::sources) apart = "--parallel sources";
+  if (settings.job.deterministic) apart = "--deterministic";
+  if (settings.asked.weighted) apart = "--weighted";
+  if (settings.asked.parallel == Parallel::levels && !apart.empty())
+    throw UsageError(fmt::format("{}: {}: leave it out", apart,
+                                 settings.asked.weighted
+                                     ? "--parallel levels counts edges, not weights"
+                                     : "with --parallel levels the order of sums depends on timing"));
+  if (!apart.empty()) expect_rows_in_memory(settings.job.edge_place, apart);
+  if (settings.asked.normalized && settings.samples == 1 && !settings.asked.endpoints)
+    throw UsageError(
+        "--normalized: --samples 1 gives no estimate for the sampled vertex itself: draw more, or add "
+        "--endpoints");
 }
 
 }  // namespace
@@ -52,8 +89,8 @@ void add_bfs(CLI::App& app) {
     add(*command, opt::parents, settings->asked.parents,
         "write for each vertex the one before it on a shortest path, instead of its level");
     settings->target.add_to(*command);
-    add_parallel_option(
-        *command, settings->asked.parallel,
+    add_choice(
+        *command, opt::parallel, settings->asked.parallel,
         "levels: workers share the levels of each search, one search after the other; sources: each worker "
         "searches from sources of its own, with 16 bytes for each vertex; auto: sources, if each worker has "
         "two "
@@ -118,53 +155,6 @@ void add_sssp(CLI::App& app) {
   });
 }
 
-namespace {
-
-struct BcSettings {
-  KernelOptions job;
-  NamedSources named;
-  std::uint64_t samples = 0, seed = 1;  ///< number of samples, where 0 is none, and their seed
-  BcOptions asked;
-};
-
-std::unique_ptr<runs::Kernel> make_bc(const BcSettings& settings, const Graph& graph) {
-  if (settings.asked.weighted) graph::expect_weights(graph, "leave out --weighted");
-  auto asked = settings.asked;
-  asked.deterministic = settings.job.deterministic;
-  const std::uint64_t samples = settings.samples;
-  runs::Sources sources;
-  if (settings.named.given()) {
-    sources = settings.named.find(graph);
-  } else {
-    if (samples > graph.vertices())
-      throw Error(fmt::format("--samples {}: {} has {} vertices", samples, graph.path(), graph.vertices()));
-    sources.vertices = sample(graph.vertices(), samples > 0 ? samples : graph.vertices(), settings.seed,
-                              [](VertexId) { return true; });
-    if (samples > 0) sources.asked = samples_asked(samples, settings.seed);
-  }
-  return runs::make_bc(sources, asked, samples);
-}
-
-/// Throws UsageError when the settings do not go together.
-void check(const BcSettings& settings) {
-  std::string apart;  // option that makes each worker search from sources of its own
-  if (settings.asked.parallel == Parallel::sources) apart = "--parallel sources";
-  if (settings.job.deterministic) apart = "--deterministic";
-  if (settings.asked.weighted) apart = "--weighted";
-  if (settings.asked.parallel == Parallel::levels && !apart.empty())
-    throw UsageError(fmt::format("{}: {}: leave it out", apart,
-                                 settings.asked.weighted
-                                     ? "--parallel levels counts edges, not weights"
-                                     : "with --parallel levels the order of sums depends on timing"));
-  if (!apart.empty()) expect_rows_in_memory(settings.job.edge_place, apart);
-  if (settings.asked.normalized && settings.samples == 1 && !settings.asked.endpoints)
-    throw UsageError(
-        "--normalized: --samples 1 gives no estimate for the sampled vertex itself: draw more, or add "
-        "--endpoints");
-}
-
-}  // namespace
-
 void add_bc(CLI::App& app) {
   auto settings = std::make_shared<BcSettings>();
   CLI::App* command =
@@ -173,12 +163,11 @@ void add_bc(CLI::App& app) {
     const auto [one, list] = settings->named.add_to(*command, "by default at all");
     CLI::Option* const samples =
         add(*command, opt::samples, settings->samples)->excludes(one)->excludes(list);
-    add_parallel_option(
-        *command, settings->asked.parallel,
-        "levels: workers share the levels of each search; sources: each worker searches from "
-        "sources of its own, with 40 bytes for each vertex, 64 where more than 1e300 paths lead "
-        "to one; auto: sources, if each worker has two or more and a process needs at most 4 GiB "
-        "for them at 40 bytes");
+    add_choice(*command, opt::parallel, settings->asked.parallel,
+               "levels: workers share the levels of each search; sources: each worker searches from "
+               "sources of its own, with 40 bytes for each vertex, 64 where more than 1e300 paths lead "
+               "to one; auto: sources, if each worker has two or more and a process needs at most 4 GiB "
+               "for them at 40 bytes");
     add(*command, opt::sample_seed, settings->seed)->needs(samples);
     add(*command, opt::weighted, settings->asked.weighted,
         "let shortest paths be those of the least sum of weights, all of which are above 0; each "

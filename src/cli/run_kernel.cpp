@@ -49,8 +49,7 @@ void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& a
   if (asked.parts()) check_part_writable(bootstrap, result);
   if (bootstrap.rank() != 0) return;
   if (!asked.parts()) check_writable(result);
-  check_writable(asked.json_path);
-  check_profile_files(asked);
+  check_report_files(asked);
 }
 
 /// Writes the values of a run. Collective.
@@ -69,7 +68,7 @@ void conclude(report::RunReport& report, const OpenGraph& opened, const KernelOp
               const runs::Kernel& kernel) {
   report.graph = asked.graph_path;
   report.seconds_convert = opened.seconds_convert;
-  if (kernel.has_tiles()) report.options.emplace_back("direction", asked.direction);
+  if (kernel.has_tiles()) report.options.emplace_back("direction", word_of(opt::direction, asked.direction));
   for (const auto& one : report.convergence)
     if (!one.unmet.empty()) note(one.unmet);
   write_profile_files(report, asked,

@@ -80,62 +80,59 @@ struct SortReport : report::JobReport {
   profile::Balance balance;
   std::optional<double> seconds_verify{};
 
-  std::string to_json(const SortSettings& settings, std::uint32_t partitions) const;
-  std::string to_text(std::uint32_t partitions) const;
+  std::string to_json(const SortSettings& settings, std::uint32_t partitions) const {
+    report::Json json{{"schema_version", 2}, {"command", "sort"}, {"inputs", settings.inputs}};
+    EDGEWIRE_ADD_FIELDS(json, *this, records, record_bytes);
+    json.update({{"key", settings.key},
+                 {"partitions", partitions},
+                 {"smallest_partition", smallest},
+                 {"largest_partition", largest}});
+    add_head(json);
+    json.update({{"memory_bytes", memory_bytes},
+                 {"runs", figures.runs},
+                 {"bytes_read", records * record_bytes},
+                 {"bytes_spilled", figures.bytes_spilled},
+                 {"bytes_written", records * record_bytes},
+                 {"bytes_sent", figures.record_bytes_sent}});
+    EDGEWIRE_ADD_FIELDS(json, figures, payload_bytes_sent, wire_bytes_sent, seconds_sample,
+                        seconds_distribute, seconds_merge);
+    json["seconds_cores_busy"] = balance.all.cores_s;
+    if (balance.disk_known) json["seconds_disk_busy"] = balance.all.disk_s;
+    EDGEWIRE_ADD_FIELDS(json, *this, seconds_verify, seconds_total);
+    json["balance"] = balance.to_json();
+    add_place(json);
+    json["verified"] = seconds_verify.has_value();
+    json["checksum"] = fmt::format("{:016x}", checksum);
+    add_end(json);
+    return report::json_text(json, 2) + "\n";
+  }
+
+  std::string to_text(std::uint32_t partitions) const {
+    const std::uint64_t bytes = records * record_bytes;
+    std::string text = fmt::format("sort: {} records of {} bytes ({}), {}\n", records, record_bytes,
+                                   readable_bytes(bytes), describe());
+    text += fmt::format("{} partition{} of {} to {} records\n", partitions, partitions == 1 ? "" : "s",
+                        smallest, largest);
+    text += fmt::format(
+        "sample {}, read and send {}, merge {}, total {} ({}/s)\n", readable_seconds(figures.seconds_sample),
+        readable_seconds(figures.seconds_distribute), readable_seconds(figures.seconds_merge),
+        readable_seconds(seconds_total),
+        readable_bytes(
+            seconds_total > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds_total) : 0));
+    text += balance.to_line();
+    text += fmt::format("spilled {} in {} sorted runs with {} of memory a process, peak {}\n",
+                        readable_bytes(figures.bytes_spilled), figures.runs, readable_bytes(memory_bytes),
+                        readable_bytes(peak_rss_bytes));
+    if (processes > 1)
+      text += fmt::format("had to be sent: {}; sent: payload {}\n", readable_bytes(figures.record_bytes_sent),
+                          readable_bytes(figures.payload_bytes_sent));
+    text += link.to_text();
+    if (seconds_verify)
+      text += fmt::format("verified: in order, and all records of the input, in {}\n",
+                          readable_seconds(*seconds_verify));
+    return text + fmt::format("checksum {:016x}\n", checksum) + profile_text();
+  }
 };
-
-std::string SortReport::to_json(const SortSettings& settings, std::uint32_t partitions) const {
-  report::Json json{{"schema_version", 2}, {"command", "sort"}, {"inputs", settings.inputs}};
-  EDGEWIRE_ADD_FIELDS(json, *this, records, record_bytes);
-  json.update({{"key", settings.key},
-               {"partitions", partitions},
-               {"smallest_partition", smallest},
-               {"largest_partition", largest}});
-  add_head(json);
-  json.update({{"memory_bytes", memory_bytes},
-               {"runs", figures.runs},
-               {"bytes_read", records * record_bytes},
-               {"bytes_spilled", figures.bytes_spilled},
-               {"bytes_written", records * record_bytes},
-               {"bytes_sent", figures.record_bytes_sent}});
-  EDGEWIRE_ADD_FIELDS(json, figures, payload_bytes_sent, wire_bytes_sent, seconds_sample, seconds_distribute,
-                      seconds_merge);
-  json["seconds_cores_busy"] = balance.all.cores_s;
-  if (balance.disk_known) json["seconds_disk_busy"] = balance.all.disk_s;
-  EDGEWIRE_ADD_FIELDS(json, *this, seconds_verify, seconds_total);
-  json["balance"] = balance.to_json();
-  add_place(json);
-  json["verified"] = seconds_verify.has_value();
-  json["checksum"] = fmt::format("{:016x}", checksum);
-  add_end(json);
-  return report::json_text(json, 2) + "\n";
-}
-
-std::string SortReport::to_text(std::uint32_t partitions) const {
-  const std::uint64_t bytes = records * record_bytes;
-  std::string text = fmt::format("sort: {} records of {} bytes ({}), {}\n", records, record_bytes,
-                                 readable_bytes(bytes), describe());
-  text += fmt::format("{} partition{} of {} to {} records\n", partitions, partitions == 1 ? "" : "s",
-                      smallest, largest);
-  text += fmt::format(
-      "sample {}, read and send {}, merge {}, total {} ({}/s)\n", readable_seconds(figures.seconds_sample),
-      readable_seconds(figures.seconds_distribute), readable_seconds(figures.seconds_merge),
-      readable_seconds(seconds_total),
-      readable_bytes(
-          seconds_total > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds_total) : 0));
-  text += balance.to_line();
-  text += fmt::format("spilled {} in {} sorted runs with {} of memory a process, peak {}\n",
-                      readable_bytes(figures.bytes_spilled), figures.runs, readable_bytes(memory_bytes),
-                      readable_bytes(peak_rss_bytes));
-  if (processes > 1)
-    text += fmt::format("had to be sent: {}; sent: payload {}\n", readable_bytes(figures.record_bytes_sent),
-                        readable_bytes(figures.payload_bytes_sent));
-  text += link.to_text();
-  if (seconds_verify)
-    text += fmt::format("verified: in order, and all records of the input, in {}\n",
-                        readable_seconds(*seconds_verify));
-  return text + fmt::format("checksum {:016x}\n", checksum) + profile_text();
-}
 
 /// Returns the report at rank 0. `seconds`: times of this process. Collective.
 SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
@@ -162,8 +159,7 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
   return report;
 }
 
-/// Reads the parts again, before they get their names. Collective; throws Error when they are not the sorted
-/// input.
+/// Reads the parts again, before they get names. Collective; throws Error when they are not the sorted input.
 void verify_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuffle::SortOptions& options) {
   std::vector<shuffle::PartProof> mine(job.last_partition() - job.first_partition());
   job.process().pool().for_each(mine.size(), [&](int, std::uint64_t p) {
@@ -199,8 +195,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   auto options = sort_options(bootstrap, settings);
   const bool first = bootstrap.rank() == 0;
   if (first) {
-    check_writable(settings.job.json_path);
-    check_profile_files(settings.job);
+    check_report_files(settings.job);
     options.progress = process::InterruptLine::listen(report::progress_on_stderr());
   }
   profile::LoadWatch* told = nullptr;

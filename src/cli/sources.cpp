@@ -46,8 +46,7 @@ void refuse_other_forms(const Graph& graph, const std::string& path, std::string
       path, is_table ? "a table (CSV)" : "JSON"));
 }
 
-/// Calls take(text, where, comment) for all lines of the file but blank ones, and comments where the graph
-/// has no names that look like them.
+/// Calls take(text, where, comment) for all lines but blank ones, and comments that can be no names.
 template <class Take>
 void each_line(const Graph& graph, const std::string& path, const Take& take) {
   graph::Input input(path);
@@ -67,8 +66,7 @@ void each_line(const Graph& graph, const std::string& path, const Take& take) {
   }
 }
 
-/// Returns the number in the text. Throws Error that names the place where it is no finite number; where it
-/// may be a comment nothing is returned.
+/// Returns the number in the text; nothing where it may be a comment. Throws Error where it is not finite.
 std::optional<double> finite_number(std::string_view text, const std::string& where, graph::Comment comment) {
   double value = 0;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -77,8 +75,7 @@ std::optional<double> finite_number(std::string_view text, const std::string& wh
   throw Error(fmt::format("{}: {} is no finite number", where, text));
 }
 
-/// Takes the share behind a vertex off the line, if it has one. Names may have blanks in them, so there only
-/// a tab precedes a share.
+/// Takes the share behind a vertex off the line. Only a tab precedes it where names may have blanks.
 std::optional<double> take_share(std::string_view& line, bool labelled, const std::string& where,
                                  graph::Comment comment) {
   const std::string_view whole = line.substr(0, line.find_last_not_of(graph::kBlanks) + 1);
@@ -106,8 +103,7 @@ void each_meaning(std::string_view text, std::deque<std::string>& memory, const 
   take(2, undoubled);
 }
 
-/// Returns the vertex of each text that names one. It takes one pass over the names of the graph, where they
-/// are no numbers from 0 on.
+/// Returns the vertex of each text that names one, in one pass over names that are no numbers from 0 on.
 std::vector<std::optional<VertexId>> look_up(const Graph& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
   std::vector<std::optional<VertexId>> found(all.size());
@@ -207,6 +203,10 @@ std::vector<double> sort_by_vertex(std::vector<VertexId>& vertices, std::span<co
   return sorted;
 }
 
+std::string fault_of_name(const std::string& name) {
+  return name.empty() ? "it is empty: name a vertex" : "";
+}
+
 }  // namespace
 
 std::vector<VertexId> named_vertices(const Graph& graph, const std::string& list, const char* option,
@@ -253,24 +253,18 @@ std::vector<double> named_values(const Graph& graph, const std::string& path, do
 }
 
 /// Samples by algorithm S of Knuth, TAOCP volume 2, 3.4.2.
-std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
-                             const std::function<bool(VertexId)>& may) {
+runs::Sources sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                     const std::function<bool(VertexId)>& may) {
   std::uint64_t left = 0;
   for (VertexId v{}; v < vertices; ++v) left += may(v) ? 1 : 0;
-  std::vector<VertexId> chosen;
+  runs::Sources sources;
+  auto& chosen = sources.vertices;
   std::mt19937_64 random(seed);
   for (VertexId v{}; v < vertices && chosen.size() < count; ++v)
     if (may(v) && left > 0 && random() % left-- < count - chosen.size()) chosen.push_back(v);
-  return chosen;
+  sources.asked = {{"samples", static_cast<std::int64_t>(count)}, {"seed", static_cast<std::int64_t>(seed)}};
+  return sources;
 }
-
-namespace {
-
-std::string fault_of_name(const std::string& name) {
-  return name.empty() ? "it is empty: name a vertex" : "";
-}
-
-}  // namespace
 
 NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string& several) {
   CLI::Option* const source = add(command, opt::source, one)->check(fault_of_name);
@@ -313,10 +307,9 @@ runs::Sources SourceOptions::find(const Graph& graph) const {
   if (given()) {
     sources = NamedSources::find(graph);
   } else {
-    sources.vertices = sample(graph.vertices(), samples, seed, [&](VertexId v) {
+    sources = sample(graph.vertices(), samples, seed, [&](VertexId v) {
       return graph::Row{graph, v}.degree() > 0;
     });
-    sources.asked = samples_asked(samples, seed);
     if (sources.vertices.size() < samples)
       throw Error(fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(),
                               sources.vertices.size()));
@@ -325,11 +318,6 @@ runs::Sources SourceOptions::find(const Graph& graph) const {
   const graph::VertexNames names(graph);
   for (const VertexId vertex : sources.vertices) sources.names.emplace_back(names(vertex));
   return sources;
-}
-
-std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
-                                                                             std::uint64_t seed) {
-  return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
 }
 
 void TargetOption::add_to(CLI::App& command) { add(command, opt::target, name)->check(fault_of_name); }

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,12 +14,11 @@
 
 namespace edgewire::cli {
 
-/// Returns the vertices of "NAME,NAME" or of "@FILE", which has a name on each line. They are in ascending
-/// order, at least one, and none twice. A name is written as in results, or in double quotes. Lines that are
-/// blank, and comments (graph::comment_of()), are skipped, unless they are the name of a vertex. With
-/// `shares` all lines may have a share behind the name, or none: it is set to the shares of the vertices that
-/// are returned, all above 0, or to nothing. Throws UsageError that names `option`, or Error that names file
-/// and line.
+/// Returns the vertices of "NAME,NAME" or of "@FILE", which has a name on each line, in ascending order: at
+/// least one, and none twice. A name is written as in results, or in double quotes. Blank lines and comments
+/// (graph::comment_of()) are skipped, unless they name a vertex. With `shares` all lines may have a share
+/// behind the name, or none: it is set to those of the vertices, all above 0, or to nothing. Throws
+/// UsageError that names `option`, or Error that names file and line.
 std::vector<VertexId> named_vertices(const Graph& graph, const std::string& list, const char* option,
                                      std::vector<double>* shares = nullptr);
 
@@ -30,10 +28,10 @@ std::vector<VertexId> named_vertices(const Graph& graph, const std::string& list
 std::vector<double> named_values(const Graph& graph, const std::string& path, double most,
                                  const char* remedy);
 
-/// Returns `count` of the vertices that `may` allows, each as likely as any other, and none twice. If there
-/// are fewer, it returns all of them.
-std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
-                             const std::function<bool(VertexId)>& may);
+/// Returns `count` of the vertices that `may` allows, each as likely, and none twice; all if there are fewer.
+/// For the report they are asked for by count and seed.
+runs::Sources sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                     const std::function<bool(VertexId)>& may);
 
 /// The vertices that --source or --sources name, the same in all kernels.
 struct NamedSources {
@@ -59,10 +57,6 @@ struct SourceOptions : NamedSources {
   /// Returns the sources. Throws Error or UsageError that names the option.
   runs::Sources find(const Graph& graph) const;
 };
-
-/// Returns the options of samples for the report.
-std::vector<std::pair<std::string, report::RunReport::Option>> samples_asked(std::uint64_t samples,
-                                                                             std::uint64_t seed);
 
 /// The vertex to which bfs and sssp show a path.
 struct TargetOption {

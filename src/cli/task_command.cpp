@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/median.h"
@@ -35,66 +36,61 @@ struct TaskReport : report::JobReport {
   TaskSummary sum{};                     ///< sum over all processes
 
   /// Returns the seconds a task by phase, in the order in which a task passes them.
-  std::vector<std::pair<std::string, double>> phases() const;
-  std::string to_json(const TaskProgram& program) const;
-  std::string to_text(const TaskProgram& program) const;
-};
-
-std::vector<std::pair<std::string, double>> TaskReport::phases() const {
-  const auto& figures = sum.figures;
-  const auto a_task = [&](std::uint64_t ns) {
-    return static_cast<double>(ns) / 1e9 / static_cast<double>(figures.tasks);
-  };
-  return {{"spawn", a_task(figures.spawn_ns)},
-          {"send", a_task(figures.send_ns)},
-          {"queue", a_task(figures.queue_ns)},
-          {"run", a_task(figures.run_ns)},
-          {"return", a_task(figures.return_ns)}};
-}
-
-std::string TaskReport::to_json(const TaskProgram& program) const {
-  const auto& figures = sum.figures;
-  report::Json json{{"schema_version", 1}, {"command", "tasks"}, {"program", program.name()}};
-  program.add_to(json);
-  add_head(json);
-  json.update({{"result", result}, {"tasks", figures.tasks}, {"tasks_run", tasks_run}});
-  EDGEWIRE_ADD_FIELDS(json, figures, tasks_sent, tasks_moved, results_sent, suspensions);
-  json.update({{"payload_bytes_sent", figures.payload_bytes},
-               {"wire_bytes_sent", figures.wire_bytes},
-               {"seconds", median(seconds)},
-               {"seconds_runs", seconds},
-               {"seconds_a_task", median(seconds) / static_cast<double>(figures.tasks)}});
-  for (const auto& [phase, time] : phases()) json["seconds_a_task_by_phase"][phase] = time;
-  if (!lost.empty()) json.update({{"lost", lost}, {"results_kept", sum.results_kept}});
-  json["seconds_total"] = seconds_total;
-  add_place(json);
-  add_end(json);
-  return report::json_text(json, 2) + "\n";
-}
-
-std::string TaskReport::to_text(const TaskProgram& program) const {
-  const auto& figures = sum.figures;
-  std::string text = fmt::format("{}: {}, {}\n", program.name(), program.describe(), describe());
-  text += fmt::format("result: {}\n", result);
-  text += fmt::format("{} tasks in {} (median of {}): {} a task\n", figures.tasks,
-                      readable_seconds(median(seconds)), seconds.size(),
-                      readable_seconds(median(seconds) / static_cast<double>(figures.tasks)));
-  text += "by phase, a task, in a run of its own:";
-  for (const char* comma = ""; const auto& [phase, time] : phases()) {
-    text += fmt::format("{} {} {}", comma, phase, readable_seconds(time));
-    comma = ",";
+  std::vector<std::pair<std::string, double>> phases() const {
+    const auto& figures = sum.figures;
+    const auto a_task = [&](std::uint64_t ns) {
+      return static_cast<double>(ns) / 1e9 / static_cast<double>(figures.tasks);
+    };
+    return {{"spawn", a_task(figures.spawn_ns)},
+            {"send", a_task(figures.send_ns)},
+            {"queue", a_task(figures.queue_ns)},
+            {"run", a_task(figures.run_ns)},
+            {"return", a_task(figures.return_ns)}};
   }
-  text += "\n";
-  if (processes > 1)
-    text += fmt::format(
-        "between processes: {} tasks ({} because a process had nothing to do), {} results, payload {}\n",
-        figures.tasks_sent, figures.tasks_moved, figures.results_sent, readable_bytes(figures.payload_bytes));
-  text += link.to_text();
-  for (const int process : lost)
-    text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
-                        process, sum.results_kept);
-  return text + profile_text();
-}
+
+  std::string to_json(const TaskProgram& program) const {
+    const auto& figures = sum.figures;
+    report::Json json{{"schema_version", 1}, {"command", "tasks"}, {"program", program.name()}};
+    program.add_to(json);
+    add_head(json);
+    json.update({{"result", result}, {"tasks", figures.tasks}, {"tasks_run", tasks_run}});
+    EDGEWIRE_ADD_FIELDS(json, figures, tasks_sent, tasks_moved, results_sent, suspensions);
+    json.update({{"payload_bytes_sent", figures.payload_bytes},
+                 {"wire_bytes_sent", figures.wire_bytes},
+                 {"seconds", median(seconds)},
+                 {"seconds_runs", seconds},
+                 {"seconds_a_task", median(seconds) / static_cast<double>(figures.tasks)}});
+    for (const auto& [phase, time] : phases()) json["seconds_a_task_by_phase"][phase] = time;
+    if (!lost.empty()) json.update({{"lost", lost}, {"results_kept", sum.results_kept}});
+    json["seconds_total"] = seconds_total;
+    add_place(json);
+    add_end(json);
+    return report::json_text(json, 2) + "\n";
+  }
+
+  std::string to_text(const TaskProgram& program) const {
+    const auto& figures = sum.figures;
+    std::string text = fmt::format("{}: {}, {}\n", program.name(), program.describe(), describe());
+    text += fmt::format("result: {}\n", result);
+    text += fmt::format("{} tasks in {} (median of {}): {} a task\n", figures.tasks,
+                        readable_seconds(median(seconds)), seconds.size(),
+                        readable_seconds(median(seconds) / static_cast<double>(figures.tasks)));
+    text += "by phase, a task, in a run of its own:";
+    for (const char* comma = ""; const auto& [phase, time] : phases())
+      text += fmt::format("{} {} {}", std::exchange(comma, ","), phase, readable_seconds(time));
+    text += "\n";
+    if (processes > 1)
+      text += fmt::format(
+          "between processes: {} tasks ({} because a process had nothing to do), {} results, payload {}\n",
+          figures.tasks_sent, figures.tasks_moved, figures.results_sent,
+          readable_bytes(figures.payload_bytes));
+    text += link.to_text();
+    for (const int process : lost)
+      text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
+                          process, sum.results_kept);
+    return text + profile_text();
+  }
+};
 
 /// Gathers the figures of all processes at rank 0. Collective. `kept`: the results that this process kept.
 void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string& transport_reason,
@@ -121,10 +117,7 @@ void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string
 void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskProgram& program) {
   const auto start = Clock::now();
   const bool first = bootstrap.rank() == 0;
-  if (first) {
-    check_writable(asked.job.json_path);
-    check_profile_files(asked.job);
-  }
+  if (first) check_report_files(asked.job);
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
   const auto process = asked.job.process(bootstrap);

@@ -30,8 +30,7 @@ class TaskProgram {
   /// Adds the functions, and returns that of the first task.
   virtual tasks::FunctionId add_functions(tasks::Registry& registry) const = 0;
   virtual std::string arguments() const = 0;
-  /// Returns the meaning, in words, of the bytes that the first task returns. Throws Error when the result is
-  /// wrong.
+  /// Returns the bytes of the first task's result in words. Throws Error when the result is wrong.
   virtual std::string result(const std::string& bytes) = 0;
 };
 
@@ -52,8 +51,7 @@ void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<T
 void add_smith_waterman(CLI::App& tasks);
 void add_metg(CLI::App& tasks);
 
-/// Shows the progress of runs of tasks: on a terminal, and when a signal ends them. One process of a job uses
-/// it.
+/// Shows the progress of tasks, on a terminal and when a signal ends them. One process of a job uses it.
 class TaskWatch {
  public:
   /// Watches `job`, which outlives it. `alone`: whether it is the only process.

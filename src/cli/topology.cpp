@@ -1,3 +1,4 @@
+// This file has edgewire topology and transports, which show the machine and what can be used on it.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "topology/machine.h"
 #include "topology/page_nodes.h"
 #include "topology/placement.h"
+#include "transport/transport.h"
 
 namespace edgewire::cli {
 namespace {
@@ -197,6 +199,24 @@ void show_topology(const Options& options) {
   write_whole("-", text);
 }
 
+std::string transports_text() {
+  std::string text = fmt::format("{:<8}{:<8}{}\n", "name", "usable", "description");
+  for (const transport::Backend& backend : transport::backends())
+    text += fmt::format("{:<8}{:<8}{}{}\n", backend.name, backend.usable ? "yes" : "no", backend.description,
+                        backend.usable ? "" : ": " + backend.reason);
+  return text;
+}
+
+std::string transports_json() {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const transport::Backend& backend : transport::backends())
+    all.push_back({{"name", backend.name},
+                   {"usable", backend.usable},
+                   {"description", backend.description},
+                   {"reason", backend.reason}});
+  return report::json_text(all, 2) + "\n";
+}
+
 }  // namespace
 
 void add_topology(CLI::App& app) {
@@ -210,6 +230,17 @@ void add_topology(CLI::App& app) {
              ->type_name("FILE"),
          Form::text);
   command->callback([options] { show_topology(*options); });
+}
+
+void add_transports(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("transports", "list the transport backends and whether they are usable here");
+  const auto json = std::make_shared<std::string>();
+  add_report_options(*command, *json, "list");
+  command->callback([json] {
+    if (!json->empty()) write_whole(*json, transports_json());
+    if (*json != "-") show(transports_text());
+  });
 }
 
 }  // namespace edgewire::cli

@@ -1,7 +1,6 @@
 #include "edgewire/convert.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -213,29 +212,6 @@ graph::BuildSummary write_all(const EdgeArrays& edges, std::uint64_t count, std:
   return graph::write_labelled(builder, file, nullptr, names, 0, options.progress);
 }
 
-}  // namespace
-
-GraphSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
-  check("input", input, options.workers);
-  check("output", output, options.workers);
-  graph::ConvertOptions how;
-  how.format = format_from(options.format, graph::all_formats());
-  how.weights = options.weights;
-  how.simple = options.simple;
-  how.undirected = options.undirected;
-  how.keep_ids = options.keep_ids;
-  how.labels = options.labels;
-  how.allow_empty = options.allow_empty;
-  how.columns = options.columns;
-  how.vertices = options.vertices;
-  how.more = options.more;
-  how.workers = options.workers;
-  how.note = options.note;
-  return summary_of(graph::convert(input, output, how, options.progress));
-}
-
-namespace {
-
 /// Checks the edges, and calls to_output() for the file that gets their graph.
 template <class ToOutput>
 graph::BuildSummary write_edges(const EdgeArrays& edges, const EdgeOptions& options,
@@ -260,6 +236,25 @@ graph::BuildSummary write_edges(const EdgeArrays& edges, const EdgeOptions& opti
 }
 
 }  // namespace
+
+GraphSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
+  check("input", input, options.workers);
+  check("output", output, options.workers);
+  graph::ConvertOptions how;
+  how.format = format_from(options.format, graph::all_formats());
+  how.weights = options.weights;
+  how.simple = options.simple;
+  how.undirected = options.undirected;
+  how.keep_ids = options.keep_ids;
+  how.labels = options.labels;
+  how.allow_empty = options.allow_empty;
+  how.columns = options.columns;
+  how.vertices = options.vertices;
+  how.more = options.more;
+  how.workers = options.workers;
+  how.note = options.note;
+  return summary_of(graph::convert(input, output, how, options.progress));
+}
 
 GraphSummary convert_arrays(const EdgeArrays& edges, const std::string& output, const EdgeOptions& options) {
   check("output", output, options.workers);

@@ -1,9 +1,7 @@
 #include "library/job_options.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,11 +17,6 @@
 namespace edgewire {
 
 namespace {
-
-void check_disks(const std::vector<std::string>& disks) {
-  if (std::ranges::find(disks, "") != disks.end())
-    throw UsageError(fmt::format("{}: one of them has no name", opt::devices));
-}
 
 /// An option, and what it was set to.
 struct Asked {
@@ -69,7 +62,8 @@ process::ProcessOptions process_options(launch::Bootstrap& bootstrap, const JobO
 }
 
 void set_graph_options(job::DenseOptions& job, const JobOptions& asked) {
-  check_disks(asked.disks);
+  if (std::ranges::find(asked.disks, "") != asked.disks.end())
+    throw UsageError(fmt::format("{}: one of them has no name", opt::devices));
   job.choose_strategy = asked.strategy == Strategy::automatic;
   if (!job.choose_strategy) job.strategy = plan::strategy_from(word_of(opt::strategy, asked.strategy));
   job.encoding = asked.wire;

@@ -13,8 +13,7 @@
 
 namespace edgewire {
 
-/// Throws UsageError that names an option which was set, and which this job does not have. It has those of
-/// its processes, and of these parts.
+/// Throws UsageError that names an option which was set, and is neither one of all jobs nor of these parts.
 void expect_only(const JobOptions& asked, std::string_view job, std::initializer_list<options::Part> parts);
 
 /// Sets what is asked for of a job on a graph, beside the options of its process. Throws UsageError where a

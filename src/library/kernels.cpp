@@ -1,8 +1,6 @@
 #include "edgewire/kernels.h"
 
 #include <cmath>
-#include <memory>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -13,7 +13,6 @@
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
 #include "graph/file/vertex_names.h"
-#include "library/job_options.h"
 #include "library/result.h"
 #include "options/jobs.h"
 #include "options/kernels.h"
@@ -160,17 +159,13 @@ class OwnDenseKernel final : public runs::DenseKernel {
   bool weighted_;
 };
 
-/// Returns the form of results.
-template <class Value>
-constexpr auto form_of() {
-  return std::is_same_v<Value, double> ? runs::Values::Form::number : runs::Values::Form::vertex;
-}
-
 template <class Value>
 class OwnFrontierKernel final : public runs::VertexKernel<Value> {
  public:
   OwnFrontierKernel(detail::AnySearch<Value> own, AskedOfOwn asked)
-      : runs::VertexKernel<Value>(own.words.name, own.words.value, form_of<Value>(), 17),
+      : runs::VertexKernel<Value>(
+            own.words.name, own.words.value,
+            std::is_same_v<Value, double> ? runs::Values::Form::number : runs::Values::Form::vertex, 17),
         own_(std::move(own)),
         asked_(std::move(asked)) {}
 

@@ -3,12 +3,8 @@
 
 #include "options/option.h"
 
-// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
-
-using options::Option;
-using options::Scope;
 
 // Conversions.
 inline constexpr Option format{.name = "format", .cpp = "ConvertOptions::format", .python = "format",

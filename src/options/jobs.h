@@ -3,13 +3,8 @@
 
 #include "options/option.h"
 
-// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
-
-using options::Option;
-using options::Part;
-using options::Scope;
 
 /// The bounds of time limits for waiting, in seconds. Shorter ones are over before a message can come.
 inline constexpr double kLeastTimeoutS = 0.001, kMostTimeoutS = 1e6;

@@ -4,13 +4,8 @@
 #include "edgewire/numbering.h"
 #include "options/option.h"
 
-// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
-
-using options::Option;
-using options::Part;
-using options::Scope;
 
 /// The largest number of vertices.
 inline constexpr double kMostVertices = kIds64 ? 0x1p48 : 0x1p32;

@@ -4,12 +4,8 @@
 
 #include "options/option.h"
 
-// A row is one sentence, which is broken where the line is full.
 // clang-format off
 namespace edgewire::opt {
-
-using options::Option;
-using options::Scope;
 
 // What is counted, and what is compared. They are lists where jobs have one value.
 inline constexpr Option kernel{.name = "kernel"};

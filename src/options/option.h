@@ -17,8 +17,7 @@ namespace edgewire::options {
 /// The interfaces of Edgewire. Each has words of its own for options.
 enum class Face { cpp, command_line, python };
 
-/// Puts messages of this process, and of those that it forks from now on, into the words of `face`. Without
-/// it they are in those of C++.
+/// Puts messages of this process, and of those that it forks later, into the words of `face`; C++ by default.
 void speak(Face face) noexcept;
 Face spoken() noexcept;
 
@@ -26,8 +25,7 @@ Face spoken() noexcept;
 std::string_view in_words_of_face(std::string_view cpp, std::string_view command_line,
                                   std::string_view python) noexcept;
 
-/// Returns the arguments for "SOURCE,TARGET[,WEIGHT]", each the name of a column or its number: "src='a',
-/// dst=2".
+/// Returns the arguments for "SOURCE,TARGET[,WEIGHT]", names or numbers of columns: "src='a', dst=2".
 std::string columns_in_python(std::string_view columns);
 
 /// The processes of a job that an option belongs to.
@@ -59,8 +57,7 @@ struct Option {
   Scope scope = Scope::job;
   Part part = Part::processes;  ///< work that gives a member of JobOptions a meaning
   std::string_view words = {};  ///< values that it takes: "auto|given|degree"; empty: any
-  /// The range of a number. A default that is not in it, such as 0 workers, stands for a value that is chosen
-  /// later.
+  /// The range of a number. A default out of it, such as 0 workers, stands for a value that is chosen later.
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool bytes = false;                 ///< whether it is a number of bytes, such as 512M on the command line
   std::string_view value_name = {};   ///< name of its value in help: "RATE"; empty: the name of its type
@@ -69,8 +66,7 @@ struct Option {
 
   /// Returns whether the face that is spoken has this option.
   bool is_known() const noexcept;
-  /// Returns its name: "--wire", "JobOptions::wire" or "wire=". An option that the face does not have is
-  /// called as on the command line.
+  /// Returns its name: "--wire", "JobOptions::wire" or "wire="; an option that the face lacks is "--wire".
   std::string said() const;
   /// Returns its name with a value: "--wire f64", "JobOptions::wire = f64" or "wire='f64'".
   std::string with(std::string_view value) const;
@@ -98,8 +94,7 @@ std::string together(const std::string& one, const std::string& other);
 /// ConvertOptions::undirected" or "read() with undirected=True".
 std::string conversion_with(const std::string& option);
 
-/// Returns the error of an option that makes no sense: "NAME: PROBLEM; REMEDY". `option`: its name, with the
-/// value or without.
+/// Returns the error of an option: "NAME: PROBLEM; REMEDY". `option`: its name, with the value or without.
 UsageError wrong(std::string_view option, std::string_view problem, std::string_view remedy = {});
 inline UsageError wrong(const Option& option, std::string_view problem, std::string_view remedy = {}) {
   return wrong(option.said(), problem, remedy);
@@ -107,10 +102,16 @@ inline UsageError wrong(const Option& option, std::string_view problem, std::str
 
 }  // namespace edgewire::options
 
+/// The rows of all options. A row is one sentence, which is broken where the line is full.
+namespace edgewire::opt {
+using options::Option;
+using options::Part;
+using options::Scope;
+}  // namespace edgewire::opt
+
 namespace edgewire {
 
-/// Throws UsageError that names what has the value, and the range, unless least <= value <= most. NaN is in
-/// no range.
+/// Throws UsageError with the range unless least <= value <= most. NaN is in no range.
 template <class T>
 void check_range(std::string_view what, T value, std::type_identity_t<T> least,
                  std::type_identity_t<T> most) {

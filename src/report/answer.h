@@ -1,5 +1,4 @@
-// This file has the answer of a run, which people ask for first: a few figures, the vertices that stand out,
-// a path.
+// This file has the answer of a run, which comes first: figures, the vertices that stand out, a path.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +17,24 @@ using Number = std::variant<std::uint64_t, double>;
 struct VertexName {
   std::string text;       ///< id or label
   bool labelled = false;  ///< whether the text is a label
+
+  friend bool operator==(const VertexName&, const VertexName&) = default;
 };
 
 /// A vertex, or a group that is named by one of its vertices.
 struct Top {
   VertexName vertex;
   Number value = 0.0;
+
+  friend bool operator==(const Top&, const Top&) = default;
 };
 
 struct Path {
   std::vector<VertexName> vertices;  ///< vertices from the source to the target; empty: no path leads there
   VertexName source, target;
   Number length = 0.0;
+
+  friend bool operator==(const Path&, const Path&) = default;
 };
 
 /// The answer of a run. Its fields are those of the kernel in src/report/schema.

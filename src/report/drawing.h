@@ -11,8 +11,7 @@
 
 namespace edgewire::report {
 
-/// A chart while it is drawn, in the units of an SVG view box. Styles are classes of the page. All text that
-/// it is given is escaped.
+/// A chart while it is drawn, in units of an SVG view box. Styles are classes of the page. Text is escaped.
 class Drawing {
  public:
   /// The places in charts with a linear axis on the left.

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <iterator>
-
 namespace edgewire::report {
 
 namespace {
@@ -78,28 +76,15 @@ std::size_t character_bytes(std::string_view text) {
 }  // namespace
 
 std::string escaped(std::string_view text) {
+  constexpr std::string_view kMarkup = "&<>\"'";
+  constexpr const char* kEscaped[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string result;
   while (!text.empty()) {
     const std::size_t bytes = character_bytes(text);
-    switch (text.front()) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += bytes == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, bytes);
-    }
+    if (const auto markup = kMarkup.find(text.front()); markup != kMarkup.npos)
+      result += kEscaped[markup];
+    else
+      result += bytes == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, bytes);
     text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   return result;

@@ -1,6 +1,5 @@
-// This file writes pages for people. A page is one HTML file with tables and charts, which needs no network
-// and no script, follows the reader's choice of dark or light, and fits a phone. It is well-formed as XML,
-// so that any strict parser can check it.
+// This file writes pages for people: one HTML file with tables and charts, without network or script, for
+// dark or light and for phones. It is well-formed as XML, so that any strict parser can check it.
 #pragma once
 
 #include <string>
@@ -12,8 +11,7 @@
 
 namespace edgewire::report {
 
-/// Returns text for text and attributes of HTML and XML: markup is escaped, and what is no UTF-8 or may not
-/// stand in XML becomes U+FFFD.
+/// Returns text for HTML and XML: markup is escaped, and what may not stand in XML becomes U+FFFD.
 std::string escaped(std::string_view text);
 
 /// Returns a figure beside an axis: three digits or more, never with an exponent ("1600", "0.05"). `value`

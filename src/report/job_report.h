@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "report/link_report.h"
 #include "report/section.h"
 
 namespace edgewire::profile {
@@ -15,6 +14,28 @@ struct Profile;
 }
 
 namespace edgewire::report {
+
+/// The connections of a job's processes, and the events on the way between them.
+struct LinkReport {
+  std::string transport;
+  std::string transport_reason;  ///< reason of the choice; empty: it was named, or there was no choice
+  /// The numbers of strangers and faulty frames that the transport turned away, summed over processes.
+  std::uint64_t refused_connections = 0;
+  std::uint64_t refused_frames = 0;
+  // The losses and changes of a link that does not keep frames (dpdk), summed over processes.
+  std::uint64_t retransmitted_bytes = 0;  ///< bytes of payload sent again, which do not count as sent
+  std::uint64_t duplicate_frames = 0, reordered_frames = 0, corrupt_frames = 0, foreign_frames = 0;
+  std::uint64_t missed_frames = 0;  ///< number of frames missed for want of buffers
+  std::string sending;              ///< way of payload to the port (dpdk), or empty
+  std::string path;  ///< way of frames from there to the peers, see transport::Transport::path()
+  /// Number of frames that came in by each queue of rank 0's port (dpdk).
+  std::vector<std::uint64_t> queue_frames;
+
+  /// Adds all fields but `transport`, which stands further up in a report.
+  void add_to(nlohmann::ordered_json& json) const;
+  /// Returns lines about unusual events; often the text is empty.
+  std::string to_text() const;
+};
 
 struct JobReport {
   int processes = 1;

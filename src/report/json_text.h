@@ -16,8 +16,7 @@ std::string json_text(const AnyJson& json, int indent = -1) {
   return json.dump(indent, ' ', false, AnyJson::error_handler_t::replace);
 }
 
-/// Adds a field to an object. Enumerations have the text of their to_name(). An std::optional without a value
-/// adds nothing.
+/// Adds a field to an object. Enumerations have their to_name(). An empty std::optional adds nothing.
 template <class Value>
 void add_field(Json& json, const std::string& name, const Value& value) {
   if constexpr (requires { value.has_value(); }) {
@@ -41,9 +40,8 @@ void add_field(Json& json, const std::string& name, const Value& value) {
     const auto& fields_from = (from);                                          \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(EDGEWIRE_ADD_FIELD, __VA_ARGS__)) \
   } while (false)
-/// Defines to_json() for a struct of which all these members are fields. It does the work of
-/// NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, which does not know ordered JSON before version 3.12, nor optional
-/// members.
+/// Defines to_json() for a struct of which all these members are fields. NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE
+/// does not know ordered JSON before version 3.12, nor optional members.
 #define EDGEWIRE_JSON_OF(Type, ...)                                                      \
   [[maybe_unused]] inline void to_json(edgewire::report::Json& json, const Type& from) { \
     EDGEWIRE_ADD_FIELDS(json, from, __VA_ARGS__);                                        \

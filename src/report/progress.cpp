@@ -26,8 +26,7 @@ constexpr std::size_t kBarColumns = 24;
 constexpr std::size_t kUsualColumns = 80;
 constexpr std::string_view kErase = "\r\033[K";
 
-/// Writes the text if the terminal takes it at once, else drops it. It makes one call, so that lines of
-/// others are not torn.
+/// Writes the text if the terminal takes it at once, else drops it: in one call, so that no line is torn.
 void write_now(std::string_view text) noexcept {
   pollfd terminal{STDERR_FILENO, POLLOUT, 0};
   if (poll(&terminal, 1, 0) != 1 || (terminal.revents & POLLOUT) == 0) return;

@@ -21,8 +21,6 @@ class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
 
   /// Shows a step. Any thread may call it, at any rate: it reads the clock, and draws at most ten times a
   /// second. It never blocks on a terminal that is held. Steps of one name are one step.
@@ -45,8 +43,7 @@ class ProgressLine {
   std::set<std::string, std::less<>> told_;  ///< steps whose forecast has been printed
 };
 
-/// Returns a Progress that shows steps in a ProgressLine, which ends with the last copy of the result. It is
-/// empty with --quiet.
+/// Returns a Progress that shows steps in a ProgressLine, which ends with its last copy; empty with --quiet.
 Progress progress_on_stderr();
 /// Returns the same, but an empty function where stderr is no terminal.
 Progress progress_on_terminal();

@@ -113,11 +113,9 @@ std::string RunReport::describe_sent() const {
   std::string text = line("sent each iteration:", last.payload_bytes_sent, last.wire_bytes_sent) +
                      line("bound of this plan: ", bound.payload_bytes, bound.wire_bytes) +
                      "time on the wire at least (share of an iteration):\n ";
-  for (const char* comma = ""; const auto& [rate, seconds] : bound.seconds_at) {
-    text += fmt::format("{} {} {} ({:.0f} %)", comma, rate, readable_seconds(seconds),
+  for (const char* comma = ""; const auto& [rate, seconds] : bound.seconds_at)
+    text += fmt::format("{} {} {} ({:.0f} %)", std::exchange(comma, ","), rate, readable_seconds(seconds),
                         100 * seconds / seconds_per_iteration());
-    comma = ",";
-  }
   return text + "\n";
 }
 
@@ -242,16 +240,13 @@ std::string RunReport::describe_memory() const {
   }
   if (several_nodes && all > 0) {
     text += "memory";
-    for (const char* comma = ""; const auto& [node, count] : nodes) {
-      text += fmt::format("{} {:.0f} % on node {}", comma,
+    for (const char* comma = ""; const auto& [node, count] : nodes)
+      text += fmt::format("{} {:.0f} % on node {}", std::exchange(comma, ","),
                           100 * static_cast<double>(count) / static_cast<double>(all), node);
-      comma = ",";
-    }
     text += "; pages elsewhere than wanted:";
     for (const char* comma = ""; const auto& one : memory) {
       if (one.pages.empty()) continue;
-      text += fmt::format("{} {} {:.2f} %", comma, one.name, 100 * one.elsewhere_share());
-      comma = ",";
+      text += fmt::format("{} {} {:.2f} %", std::exchange(comma, ","), one.name, 100 * one.elsewhere_share());
     }
     text += "\n";
   }

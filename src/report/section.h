@@ -7,13 +7,7 @@ namespace edgewire::report {
 
 /// A part of a report that another folder measures, in a form for programs and one for people.
 struct Section {
-  Section() = default;
-  Section(const Section&) = default;
-  Section& operator=(const Section&) = default;
-  Section(Section&&) = default;
-  Section& operator=(Section&&) = default;
   virtual ~Section() = default;
-
   virtual nlohmann::ordered_json to_json() const = 0;
   /// Returns lines, which end with a newline.
   virtual std::string to_text() const = 0;

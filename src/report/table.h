@@ -9,8 +9,7 @@ namespace edgewire::report {
 
 struct Table {
   std::vector<std::string> header;
-  /// The alignment of the first columns, a character for each. '<' is for text, left-aligned, and '>' is for
-  /// figures, which all other columns have.
+  /// The alignment of the first columns: '<' for text, '>' for figures, as all other columns are.
   std::string alignment = "<";
   std::vector<std::vector<std::string>> rows{};
 

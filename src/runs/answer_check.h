@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "edgewire/graph.h"
 #include "graph/file/vertex_names.h"
@@ -22,9 +21,8 @@ struct Asked {
   const std::optional<std::uint64_t>& top;  ///< number of vertices that are asked for
 };
 
-/// Returns "" where the answer is the expected one, else the fault. Floating-point numbers may differ by 1e-9
-/// of their value, as sums do in another order. A figure that is not expected, such as one that depends on
-/// time, may be anything.
+/// Returns "" where the answer is the expected one, else the fault. Numbers may differ by 1e-9 of their
+/// value, as sums do in another order. A figure that is not expected may be anything.
 std::string answer_fault(const report::Answer& found, const report::Answer& expected);
 
 // All of these functions take the values of all vertices, [vertex].

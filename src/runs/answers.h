@@ -29,9 +29,8 @@ inline constexpr std::uint64_t kTop = 10;
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex);
 
-/// Returns the `count` first vertices of all processes, at rank 0; elsewhere nothing. candidate(i), for each
-/// i below `items`, returns a Candidate, or nothing, in an std::optional. The count is the same in all
-/// processes. Collective.
+/// Returns the `count` first vertices of all processes, at rank 0; elsewhere nothing. candidate(i), for i
+/// below `items`, returns an std::optional of a Candidate. All give the same count. Collective.
 template <class CandidateOf>
 auto first_of_all(launch::Bootstrap& bootstrap, std::uint64_t count, std::uint64_t items,
                   const CandidateOf& candidate, process::Order order = process::Order::value) {
@@ -42,8 +41,7 @@ auto first_of_all(launch::Bootstrap& bootstrap, std::uint64_t count, std::uint64
   return process::top_k_of_all(bootstrap, count, mine.take(), order);
 }
 
-/// Returns the Euclidean norm of all values. It is infinite only if it is greater than any double.
-/// Collective.
+/// Returns the Euclidean norm of all values, infinite only if no double is as large. Collective.
 double norm_of_all(launch::Bootstrap& bootstrap, std::span<const double> values);
 /// Returns a number of an answer: whole ones stay exact.
 template <class Value>
@@ -53,8 +51,7 @@ report::Number as_number(Value value) {
   else
     return double{value};
 }
-/// Sets the list of an answer. `top`: Candidates of any value. `order`: the order in a word. `listed`:
-/// whether they were asked for.
+/// Sets the list of an answer. `top`: Candidates. `order`: in a word. `listed`: whether it was asked for.
 template <class Candidates>
 void set_top(report::Answer& answer, const char* order, const Candidates& top,
              const graph::VertexNames& names, bool listed) {
@@ -63,8 +60,7 @@ void set_top(report::Answer& answer, const char* order, const Candidates& top,
   answer.top.emplace();
   for (const auto& one : top) answer.top->push_back({name_of(names, one.vertex), as_number(one.value)});
 }
-/// Returns a path in the form of an answer. `vertices`: those from the source to the target; empty: there is
-/// no path.
+/// Returns the path of an answer. `vertices`: from the source to the target; empty: there is no path.
 report::Path named_path(const graph::VertexNames& names, const std::vector<VertexId>& vertices,
                         VertexId source, VertexId target, report::Number length);
 /// Returns the answer of sssp: the number of reached vertices, and the longest distance. `distances`: by

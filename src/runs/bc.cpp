@@ -13,6 +13,7 @@
 #include "kernels/bc/by_source.h"
 #include "kernels/check/check.h"
 #include "kernels/descriptor.h"
+#include "options/kernels.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
@@ -32,9 +33,10 @@ class BcKernel : public VertexKernel<double> {
         samples_(samples) {}
 
   std::string describe() const override {
-    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(sources_.vertices), how(asked_.parallel),
-                       asked_.deterministic ? ", deterministic" : "", asked_.weighted ? ", weighted" : "",
-                       asked_.endpoints ? ", endpoints" : "", asked_.normalized ? ", normalized" : "");
+    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(sources_.vertices),
+                       word_of(opt::parallel, asked_.parallel), asked_.deterministic ? ", deterministic" : "",
+                       asked_.weighted ? ", weighted" : "", asked_.endpoints ? ", endpoints" : "",
+                       asked_.normalized ? ", normalized" : "");
   }
   bool weighted() const override { return asked_.weighted; }
   disk::VertexBytes vertex_bytes() const override { return kernels::vertex_bytes(name()); }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "kernels/check/check.h"
 #include "kernels/descriptor.h"
 #include "launch/packing.h"
+#include "options/kernels.h"
 #include "runs/digest.h"
 #include "runs/frontier_kernel.h"
 #include "runs/kernels.h"
@@ -27,8 +27,8 @@ class BfsKernel : public FrontierKernel {
       : FrontierKernel("bfs"), sources_(sources), asked_(asked), target_(target) {}
 
   std::string describe() const override {
-    return fmt::format("bfs from {}, parallel {}{}{}{}", digest(sources_.vertices), how(asked_.parallel),
-                       asked_.parents ? ", parents" : "",
+    return fmt::format("bfs from {}, parallel {}{}{}{}", digest(sources_.vertices),
+                       word_of(opt::parallel, asked_.parallel), asked_.parents ? ", parents" : "",
                        target_.vertex ? fmt::format(", target {}", *target_.vertex) : "",
                        asked_.deterministic ? ", deterministic" : "");
   }
@@ -49,7 +49,7 @@ class BfsKernel : public FrontierKernel {
         job, kernels::BfsBySourceOptions{
                  asked_parents(),
                  {options.tools.top.value_or(0), target_.vertex},
-                 options.tools.wants_values(),
+                 options.tools.verify || options.tools.gather || options.tools.parts,
                  [](std::span<const std::uint32_t> levels) { return checksum_of_all(levels); }});
   }
   void choose(std::size_t run) override { run_ = run; }
@@ -68,8 +68,52 @@ class BfsKernel : public FrontierKernel {
   std::uint64_t checksum(const frontier::Job& job) const override {
     return apart_ ? searches_->checksum(run_) : runs::checksum(job, search_->levels());
   }
-  report::Answer answer(const AnsweredRun& run) override;
-  report::Answer answer_of_all() const override;
+  report::Answer answer(const AnsweredRun& run) override {
+    auto& job = run.job;
+    auto& bootstrap = job.bootstrap();
+    const std::uint64_t count = process::count_of_rank_0(bootstrap, run.top.value_or(0));
+    const auto found =
+        kernels::join_answers(bootstrap,
+                              apart_ ? searches_->answer(run_)
+                                     : kernels::answer_of(job, *search_, source(), {count, target_.vertex}),
+                              count);
+    std::vector<std::uint64_t> mine;
+    for (const auto& step : run.supersteps) mine.push_back(step.frontier);
+    followed_.assign(mine.size(), 0);
+    const auto gathered = bootstrap.gather(launch::pack(mine));
+    for (std::size_t p = 0; p < gathered.size(); ++p)
+      for (std::size_t l = 0;
+           const std::uint64_t some : launch::unpack<std::uint64_t>(gathered[p], p, mine.size()))
+        followed_[l++] += some;
+    const double seconds = launch::allreduce(bootstrap, run.seconds, std::ranges::max);
+    report::Answer answer;
+    if (job.rank() > 0) return answer;
+    // Counts input edges, which are stored both ways.
+    const std::uint64_t edges = found.edges / (job.graph().symmetric() ? 2 : 1);
+    const double rate = seconds > 0 ? static_cast<double>(edges) / seconds : 0;
+    if (edges > 0) {
+      ++timed_;
+      seconds_for_an_edge_ += seconds / static_cast<double>(edges);
+    }
+    answer.text = fmt::format("reached {} of {} vertices, depth {}, {:.6g} M traversed edges/s (TEPS)",
+                              found.reached, job.graph().vertices(), found.depth, rate * 1e-6);
+    answer.fields = {
+        {"reached", found.reached}, {"depth", found.depth}, {"traversed_edges", edges}, {"teps", rate}};
+    if (count > 0) set_top(answer, "farthest", found.farthest, run.names, true);
+    if (!target_.vertex) return answer;
+    answer.path = named_path(run.names, found.path, source(), *target_.vertex,
+                             std::uint64_t{found.path.empty() ? 0 : found.path.size() - 1});
+    return answer;
+  }
+  /// Returns the harmonic mean, as Graph500 defines it.
+  report::Answer answer_of_all() const override {
+    report::Answer answer;
+    const double mean = seconds_for_an_edge_ > 0 ? static_cast<double>(timed_) / seconds_for_an_edge_ : 0;
+    answer.text = fmt::format("{} search{}, harmonic mean {:.6g} M traversed edges/s (TEPS)", runs().size(),
+                              runs().size() == 1 ? "" : "es", mean * 1e-6);
+    answer.fields = {{"searches", runs().size()}, {"harmonic_mean_teps", mean}};
+    return answer;
+  }
   void fill(report::RunReport& report) const override {
     FrontierKernel::fill(report);
     report.options = sources_.asked;
@@ -135,53 +179,6 @@ class BfsKernel : public FrontierKernel {
   std::unique_ptr<kernels::BfsBySource> searches_;
   kernels::BfsFound found_;  ///< result of the run, at rank 0
 };
-
-report::Answer BfsKernel::answer(const AnsweredRun& run) {
-  auto& job = run.job;
-  auto& bootstrap = job.bootstrap();
-  const std::uint64_t count = process::count_of_rank_0(bootstrap, run.top.value_or(0));
-  const auto found = kernels::join_answers(
-      bootstrap,
-      apart_ ? searches_->answer(run_) : kernels::answer_of(job, *search_, source(), {count, target_.vertex}),
-      count);
-  std::vector<std::uint64_t> mine;
-  for (const auto& step : run.supersteps) mine.push_back(step.frontier);
-  followed_.assign(mine.size(), 0);
-  const auto gathered = bootstrap.gather(launch::pack(mine));
-  for (std::size_t p = 0; p < gathered.size(); ++p)
-    for (std::size_t l = 0;
-         const std::uint64_t some : launch::unpack<std::uint64_t>(gathered[p], p, mine.size()))
-      followed_[l++] += some;
-  const double seconds = launch::allreduce(bootstrap, run.seconds, std::ranges::max);
-  report::Answer answer;
-  if (job.rank() > 0) return answer;
-  // Counts input edges, which are stored both ways.
-  const std::uint64_t edges = found.edges / (job.graph().symmetric() ? 2 : 1);
-  const double rate = seconds > 0 ? static_cast<double>(edges) / seconds : 0;
-  if (edges > 0) {
-    ++timed_;
-    seconds_for_an_edge_ += seconds / static_cast<double>(edges);
-  }
-  answer.text = fmt::format("reached {} of {} vertices, depth {}, {:.6g} M traversed edges/s (TEPS)",
-                            found.reached, job.graph().vertices(), found.depth, rate * 1e-6);
-  answer.fields = {
-      {"reached", found.reached}, {"depth", found.depth}, {"traversed_edges", edges}, {"teps", rate}};
-  if (count > 0) set_top(answer, "farthest", found.farthest, run.names, true);
-  if (!target_.vertex) return answer;
-  answer.path = named_path(run.names, found.path, source(), *target_.vertex,
-                           std::uint64_t{found.path.empty() ? 0 : found.path.size() - 1});
-  return answer;
-}
-
-/// Returns the harmonic mean, as Graph500 defines it.
-report::Answer BfsKernel::answer_of_all() const {
-  report::Answer answer;
-  const double mean = seconds_for_an_edge_ > 0 ? static_cast<double>(timed_) / seconds_for_an_edge_ : 0;
-  answer.text = fmt::format("{} search{}, harmonic mean {:.6g} M traversed edges/s (TEPS)", runs().size(),
-                            runs().size() == 1 ? "" : "es", mean * 1e-6);
-  answer.fields = {{"searches", runs().size()}, {"harmonic_mean_teps", mean}};
-  return answer;
-}
 
 }  // namespace
 

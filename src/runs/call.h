@@ -4,7 +4,6 @@
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,8 +17,7 @@ struct Result {
   report::RunReport report;   ///< report, complete at rank 0
 };
 
-/// Returns the values as `Value`, PlainId, std::uint64_t or double. A whole distance without a path becomes
-/// infinity.
+/// Returns the values as PlainId, std::uint64_t or double. No path, as a whole distance, is infinity.
 template <class Value>
 std::vector<Value> values_as(const Values& values) {
   std::vector<Value> all;
@@ -37,8 +35,7 @@ std::vector<Value> values_as(const Values& values) {
   return all;
 }
 
-/// Runs a kernel. Returns the values of its first run. Throws Error, also where the result differs from the
-/// reference. Collective.
+/// Runs a kernel, and returns the values of its first run. Throws Error, also for a wrong result. Collective.
 template <class Value>
 Result<Value> call(launch::Bootstrap& bootstrap, const Graph& graph, Kernel& kernel, RunOptions options) {
   Result<Value> result;

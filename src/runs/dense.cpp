@@ -35,8 +35,7 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
   return traffic;
 }
 
-/// Sets the frames of verbs and dpdk: packets are as long as the path allows, which only the connected
-/// transport knows.
+/// Sets the frames of verbs and dpdk: only the connected transport knows how long its packets are.
 void set_own_frames(plan::Volume& volume, const DenseJob& job, const plan::Traffic& traffic,
                     plan::ValueSize value) {
   const auto processes = static_cast<std::size_t>(traffic.processes());
@@ -66,10 +65,9 @@ void set_bound(report::RunReport& report, const DenseJob& job, plan::Strategy st
     set_own_frames(volume, job, traffic, value);
   report.bound.wire_bytes =
       report.link.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
-  for (const char* rate : kRates) {
+  for (const char* rate : kRates)
     report.bound.seconds_at.emplace_back(
         rate, plan::seconds_at(volume.wire_bytes_max[0], plan::line_rate_bits(rate)));
-  }
 }
 
 void add_memory(launch::Bootstrap& bootstrap, const DenseJob& job, report::RunReport& report) {
@@ -143,11 +141,6 @@ report::RunReport gather_report(const DenseJob& job, const job::DenseOptions& op
   return report;
 }
 
-kernels::Rounding rounding_of(const DenseJob& job, const DenseKernel& kernel, plan::Encoding encoding) {
-  return {kernel.doubles(), job.bootstrap().size() > 1 ? encoding : plan::Encoding::f32,
-          partition::owns_edges(job.choices().ownership) ? 2 : 1};
-}
-
 /// Returns the fault of a result that differs from the reference, or of which nothing can be said.
 std::string fault_of(const DenseKernel& kernel, const report::RunReport::Verification& check,
                      const std::string& tolerance, double wire_error_bound) {
@@ -165,12 +158,6 @@ std::string fault_of(const DenseKernel& kernel, const report::RunReport::Verific
                            : fmt::format("{} rounds less", opt::precision("f64")));
 }
 
-/// Returns the limits of a result's difference in words.
-std::string limits_of(const kernels::Reference& expected) {
-  if (!expected.tolerance.empty()) return "a tolerance of " + expected.tolerance;
-  return fmt::format("sums of up to {} doubles", std::max<std::uint64_t>(expected.longest_sum, 1));
-}
-
 /// Verifies values and answer at rank 0. Throws Error where the answer is wrong.
 void verify(report::RunReport& report, const DenseKernel& kernel, const Asked& asked,
             const kernels::Rounding& rounding, int iterations, std::span<const double> values) {
@@ -178,21 +165,25 @@ void verify(report::RunReport& report, const DenseKernel& kernel, const Asked& a
   if (!fault.empty()) throw Error("the answer is wrong: " + fault);
   const auto expected = kernel.reference(asked.graph, iterations, rounding);
   const auto found = kernels::compare(expected, values, rounding);
+  const std::string limits =
+      expected.tolerance.empty()
+          ? fmt::format("sums of up to {} doubles", std::max<std::uint64_t>(expected.longest_sum, 1))
+          : "a tolerance of " + expected.tolerance;
   const std::string wire = !plan::is_rounded(rounding.wire)
                                ? ""
                                : fmt::format(", {} between processes", plan::to_name(rounding.wire));
-  auto& check = report.verification.emplace_back(
-      report::RunReport::Verification{.max_relative_error = found.largest_error,
-                                      .sum_error = found.sum_error,
-                                      .limit = found.sum_limit,
-                                      .vertex_limit = found.largest_limit,
-                                      .limit_share = found.limit_share,
-                                      .vertex = values.empty() ? "" : asked.names(found.farthest),
-                                      .rules = fmt::format("{} iterations, messages of {}{}, {}", iterations,
-                                                           kernel.precision(), wire, limits_of(expected)),
-                                      .passed = found.passed(),
-                                      .conclusive = found.conclusive,
-                                      .unchecked = found.unchecked});
+  auto& check = report.verification.emplace_back(report::RunReport::Verification{
+      .max_relative_error = found.largest_error,
+      .sum_error = found.sum_error,
+      .limit = found.sum_limit,
+      .vertex_limit = found.largest_limit,
+      .limit_share = found.limit_share,
+      .vertex = values.empty() ? "" : asked.names(found.farthest),
+      .rules =
+          fmt::format("{} iterations, messages of {}{}, {}", iterations, kernel.precision(), wire, limits),
+      .passed = found.passed(),
+      .conclusive = found.conclusive,
+      .unchecked = found.unchecked});
   if (!check.passed) check.fault = fault_of(kernel, check, expected.tolerance, report.wire_error_bound);
 }
 
@@ -336,7 +327,8 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const Graph& gr
   }
   auto report = gather_report(job, asked, outcome.iterations, seconds_total, checksum(job, outcome.values));
   if (watch) report.disk = gather_disk(bootstrap, job.disk_tiles()->files(), disk, *watch);
-  const auto rounding = rounding_of(job, *this, asked.encoding);
+  const kernels::Rounding rounding{doubles(), bootstrap.size() > 1 ? asked.encoding : plan::Encoding::f32,
+                                   partition::owns_edges(job.choices().ownership) ? 2 : 1};
   const DenseStage stage{bootstrap, job, tools};
   add_kernel(report, *this, stage, outcome, rounding, names);
   if (profiler) {
@@ -345,11 +337,6 @@ report::RunReport DenseKernel::run(launch::Bootstrap& bootstrap, const Graph& gr
   }
   conclude(report, *this, stage, outcome, rounding, names, options);
   return report;
-}
-
-void expect_right(const report::RunReport& report) {
-  for (const auto& check : report.verification)
-    if (!check.passed) throw Error(check.fault);
 }
 
 }  // namespace edgewire::runs

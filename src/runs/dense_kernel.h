@@ -39,8 +39,7 @@ struct DenseStage {
 /// the kernel apart; those functions that take the stage are collective.
 class DenseKernel : public Kernel {
  public:
-  /// Makes a kernel. `value`: the name of a vertex's value in messages. `doubles`: whether messages are
-  /// doubles, otherwise floats.
+  /// `value`: the name of a vertex's value in messages. `doubles`: whether these are doubles, not floats.
   DenseKernel(std::string name, std::string value, bool doubles)
       : Kernel(std::move(name)), value_(std::move(value)), doubles_(doubles) {}
   bool has_tiles() const final { return true; }

@@ -23,10 +23,6 @@ std::string digest(const std::vector<T>& numbers) {
   return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
 }
 
-/// Returns the way searches share workers, in a word.
-inline const char* how(Parallel parallel) noexcept {
-  return parallel == Parallel::automatic ? "auto" : parallel == Parallel::sources ? "sources" : "levels";
-}
 /// Returns whether each worker searches from sources of its own; nothing: the kernel decides.
 inline std::optional<bool> apart_asked(Parallel parallel) noexcept {
   return parallel == Parallel::automatic ? std::optional<bool>() : parallel == Parallel::sources;

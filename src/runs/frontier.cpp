@@ -27,9 +27,8 @@ struct LeastRecords {
   kernels::Exactness exactness = kernels::Exactness::exact;
 };
 
-/// Counts the records of the last run; returns nothing where no count exists. One process does that, by
-/// itself, in sequence and by other code than the kernel's (kernels/count/count.h): time and memory are those
-/// of `edgewire bound`.
+/// Counts the records of the last run, if a count exists, in sequence and by other code than the kernel's
+/// (kernels/count/count.h): time and memory are those of `edgewire bound`.
 std::optional<LeastRecords> count_records(const FrontierKernel& kernel, const frontier::Job& job) {
   const auto counts = kernel.counts(job.graph(), job.on_disks());
   if (counts.empty()) return {};
@@ -148,8 +147,7 @@ disk::ReadFigures read_figures(frontier::Job& job, double seconds, double second
   return figures;
 }
 
-/// Returns the options of the kernel's job. The tools hear of every superstep, and so does the profiler, if
-/// there is one. `told` outlives the job.
+/// Returns the options of the kernel's job. Tools and profiler hear of each superstep. `told` outlives it.
 frontier::Options options_of(const launch::Bootstrap& bootstrap, const Graph& graph, FrontierKernel& kernel,
                              const job::DenseOptions& job, const Tools& tools, const Told& told) {
   auto asked = frontier_options(job);
@@ -191,8 +189,7 @@ std::uint64_t add_to(Supersteps supersteps, const LeastRecords& least) {
   return sum;
 }
 
-/// Adds the counts of each run to a report with all supersteps. `ends`: the ends of the runs' supersteps,
-/// [run].
+/// Adds the counts of each run to a report. `ends`: the ends of the runs' supersteps, [run].
 void add_least(report::RunReport& report, const std::vector<std::size_t>& ends,
                const std::vector<std::optional<LeastRecords>>& runs) {
   const bool all = std::ranges::all_of(runs, [](const auto& least) { return least.has_value(); });

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,8 +41,7 @@ class FrontierKernel : public Kernel {
   virtual disk::VertexBytes vertex_bytes() const { return {}; }
   /// Returns whether it follows Job::rows(), which are then made before its time is counted.
   virtual bool follows_rows(const Graph&) const { return true; }
-  /// Chooses whether it leaves its work to tasks, see frontier::Options::for_tasks, and returns that. It is
-  /// the same in all processes.
+  /// Returns whether it leaves its work to tasks, see frontier::Options::for_tasks, alike in all processes.
   virtual bool choose_tasks(const Graph&, int /*processes*/, int /*workers*/, bool /*on_disks*/) {
     return false;
   }
@@ -59,18 +57,15 @@ class FrontierKernel : public Kernel {
   virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::Job&) { return {}; }
   /// Returns the most supersteps that a run takes; 0: it is not known beforehand.
   virtual std::uint64_t most_supersteps() const { return 0; }
-  /// Returns the number of searched sources, and of all sources, where one run searches from one after the
-  /// other; else two zeros.
+  /// Returns the searched sources, and all, where one run searches from one after the other; else two zeros.
   virtual std::pair<std::uint64_t, std::uint64_t> searched() const { return {0, 0}; }
   /// Returns the phase of a superstep in words.
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
-  /// Returns the checksum of the result's values in this process. The sum over all processes is equal for
-  /// equal results.
+  /// Returns this process's part of the checksum, whose sum over all processes is equal for equal results.
   virtual std::uint64_t checksum(const frontier::Job& job) const = 0;
   /// Returns the answer of the run, complete at rank 0. Its time is not counted. Collective.
   virtual report::Answer answer(const AnsweredRun& run) = 0;
-  /// Returns the answer of all runs together, or nothing. Called at rank 0, after the answers of several
-  /// runs.
+  /// Returns the answer of all runs together, or nothing. Called at rank 0, after those of several runs.
   virtual report::Answer answer_of_all() const { return {}; }
   /// Returns counts of the records that it had to send, by other code, one for each part of the run. Called
   /// after supersteps(). `on_disks`: whether rows were there. Empty: such a run is not counted.
@@ -80,20 +75,17 @@ class FrontierKernel : public Kernel {
     report.kernel = name();
     report.wire = "records";
   }
-  /// Returns whether rank 0 alone has the values that results show, after gather(). Called after
-  /// choose_tasks().
+  /// Returns whether rank 0 alone has the values after gather(). Called after choose_tasks().
   virtual bool is_whole() const { return false; }
   /// Returns the values of the owned vertices, by local number. Not called where is_whole().
   virtual Values own() const = 0;
   /// Brings the values of all vertices to rank 0.
   virtual void gather(frontier::Job& job) = 0;
-  /// Returns the values of all vertices at rank 0, after gather(); in other processes it returns none, in
-  /// the same form.
+  /// Returns the values of all vertices at rank 0, after gather(); elsewhere none, in the same form.
   virtual Values all() const = 0;
   /// Returns "" for a right result, else the fault. Called at rank 0, after gather().
   virtual std::string fault(const Graph& graph) const = 0;
-  /// Returns the answer that the values give, without parts that depend on time: see answer_check.h. Called
-  /// at rank 0, for a result without fault.
+  /// Returns the answer that the values give (answer_check.h). Called at rank 0, for a result without fault.
   virtual report::Answer expected_answer(const Asked& asked) const = 0;
   /// Returns the rules that hold for a result without fault.
   virtual std::string rules() const = 0;

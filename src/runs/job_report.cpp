@@ -1,7 +1,6 @@
 #include "runs/job_report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/usage.h"
 #include "launch/packing.h"
@@ -51,8 +50,12 @@ report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::LocalP
     report.checksum += one.figures.checksum;
     report.link.refused_connections += one.link.refused_connections;
     report.link.refused_frames += one.link.refused_frames;
-    report.link.losses += {one.link.retransmitted_bytes, one.link.duplicate_frames, one.link.reordered_frames,
-                           one.link.corrupt_frames,      one.link.foreign_frames,   one.link.missed_frames};
+    report.link.retransmitted_bytes += one.link.retransmitted_bytes;
+    report.link.duplicate_frames += one.link.duplicate_frames;
+    report.link.reordered_frames += one.link.reordered_frames;
+    report.link.corrupt_frames += one.link.corrupt_frames;
+    report.link.foreign_frames += one.link.foreign_frames;
+    report.link.missed_frames += one.link.missed_frames;
   }
   return report;
 }

@@ -24,9 +24,8 @@ struct ProcessFigures {
 report::JobReport gather_job(launch::Bootstrap& bootstrap, const process::LocalProcess& process,
                              const std::string& reason, const ProcessFigures& mine);
 
-/// Returns the figures of a job's reads from disks, at rank 0; elsewhere nothing. Processes run at the same
-/// time; those of a host share its devices. `files`: those that were read. `watch`: begun before the reads.
-/// Collective.
+/// Returns the figures of a job's reads from disks, at rank 0; elsewhere nothing. Processes of a host share
+/// its devices. `files`: those that were read. `watch`: begun before the reads. Collective.
 report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, const disk::SegmentFiles& files,
                                     const disk::ReadFigures& mine, profile::BalanceWatch& watch);
 

@@ -5,21 +5,42 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/seconds.h"
 #include "dense/job/dense_options.h"
 #include "edgewire/graph.h"
+#include "edgewire/progress.h"
 #include "graph/file/vertex_names.h"
 #include "launch/bootstrap.h"
+#include "profile/profile.h"
 #include "report/run_report.h"
 #include "runs/checkpoints.h"
-#include "runs/tools.h"
 #include "runs/values.h"
 
 namespace edgewire::runs {
+
+/// The tools of all kernels beside computing.
+struct Tools {
+  /// The number of vertices that the answer lists; by default it lists those that the kernel lists unasked.
+  std::optional<std::uint64_t> top{};
+  bool verify = false;  ///< whether to check the result at rank 0
+  /// Whether rank 0 counts the least that a kernel which follows a frontier had to send.
+  bool bound = false;
+  bool gather = false;  ///< whether to bring the values of all vertices to rank 0
+  /// Whether each process uses the values of its own vertices; the same in all processes.
+  bool parts = false;
+  /// Options to profile the run, whose words and number of iterations are the kernel's.
+  std::optional<profile::ProfileOptions> profile{};
+  Progress progress{};  ///< called for each step, and for one without a name when all are done
+  /// The time from which the report counts.
+  Clock::time_point start = Clock::now();
+};
 
 /// A run that is over, before its memory goes. No fault of its result is known.
 struct Finished {
@@ -50,15 +71,13 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  /// Describes the computation, with all that the result depends on. The text must be the same in all
-  /// processes.
+  /// Describes all that the result depends on, in the same text in all processes.
   virtual std::string describe() const { return name_; }
   /// Returns whether it uses weights.
   virtual bool weighted() const { return false; }
   /// Returns whether it is a dense kernel, whose edges become tiles.
   virtual bool has_tiles() const = 0;
-  /// Returns a name for each run, such as its source, where the kernel runs several times. Empty: it runs
-  /// once, and the run has no name.
+  /// Returns a name, such as its source, for each of several runs; empty: it runs once.
   virtual std::vector<std::string> runs() const { return {}; }
   /// Does all runs, from the graph to the report, which is complete at rank 0. Collective. Throws Error, also
   /// where verification finds a fault; but a dense kernel then says so in the report, see expect_right().

@@ -24,8 +24,7 @@ struct Sources {
   std::vector<double> shares{};  ///< shares for make_ppr(), see kernels::relative_shares(); or empty
 };
 
-/// Throws UsageError where there is no source, or where the numbers of names and sources differ. make_bfs()
-/// and make_sssp() begin with this check.
+/// Throws UsageError where there is no source, or the numbers of names and sources differ.
 void check(const Sources& sources);
 
 /// The vertex to which a path is shown, if there is one.
@@ -34,22 +33,20 @@ struct Target {
   std::string asked{};  ///< text of the option, for the report
 };
 
-/// Makes breadth-first search, see kernels::Bfs, which shows a path to `target`. Throws UsageError as check()
-/// does.
+/// Makes breadth-first search, which shows a path to `target`. Throws UsageError as check() does.
 std::unique_ptr<Kernel> make_bfs(const Sources& sources, const BfsOptions& asked = {},
                                  const Target& target = {});
 
-/// Makes shortest paths by delta stepping, see kernels::DeltaStepping, which show a path to `target`. Throws
-/// Error where the graph has no weights, and UsageError as check() does.
 /// The search for shortest paths that is asked for.
 struct SsspAsked : SsspOptions {
   bool parents = false;  ///< the result is the vertex before each one, not its distance
 };
+/// Makes shortest paths by delta stepping, see kernels::DeltaStepping, which show a path to `target`. Throws
+/// Error where the graph has no weights, and UsageError as check() does.
 std::unique_ptr<Kernel> make_sssp(const Graph& graph, const Sources& sources, const SsspAsked& asked = {},
                                   const Target& target = {});
 
-/// Makes betweenness centrality, see kernels::Bc. `sources` ascend. `samples`: the number of sources that
-/// were drawn at random; 0: none were.
+/// Makes betweenness centrality. `sources` ascend. `samples`: how many were drawn at random; 0: none were.
 std::unique_ptr<Kernel> make_bc(const Sources& sources, const BcOptions& asked = {},
                                 std::uint64_t samples = 0);
 

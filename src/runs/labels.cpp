@@ -1,5 +1,4 @@
-// This file has the kernels whose values are labels, each a vertex that stands for a group: wcc, scc and
-// cdlp.
+// This file has the kernels whose values are labels, vertices that stand for groups: wcc, scc and cdlp.
 #include <fmt/format.h>
 
 #include <array>
@@ -101,8 +100,7 @@ class CdlpKernel : public LabelKernel {
   explicit CdlpKernel(const CdlpOptions& asked)
       : LabelKernel("cdlp", "label", "community", "communities"), iterations_(asked.iterations) {}
 
-  /// Returns whether it follows rows. Where edges have a direction it numbers the vertices at both ends
-  /// itself.
+  /// Returns whether it follows rows. With directed edges it numbers the vertices at both ends itself.
   bool follows_rows(const Graph& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
   std::vector<frontier::Superstep> supersteps(frontier::Job& job) override {

@@ -123,8 +123,7 @@ class TcKernel : public TriangleKernel<std::uint64_t> {
  public:
   explicit TcKernel(const TcOptions& asked)
       : TriangleKernel("tc", "triangles", Values::Form::distance, 0), asked_(asked) {}
-  /// Decides whether to find the triangles of vertices: where a process wants them, such as the one that
-  /// writes them.
+  /// Finds the triangles of vertices where a process wants them, such as the one that writes them.
   void prepare(frontier::Job& job, const RunOptions&) override {
     const auto wishes = job.bootstrap().allgather(asked_.vertices ? "vertices" : "");
     asked_.vertices = std::ranges::any_of(wishes, [](const auto& wish) { return !wish.empty(); });

@@ -59,54 +59,50 @@ class RankKernel : public DenseKernel {
   PageRankOptions asked_;
 
  private:
-  /// Returns the convergence of the ranks. `done`: the number of iterations in all, of which `resumed_at` are
-  /// those of a checkpoint. `wire`: as in the report.
-  report::RunReport::Convergence convergence(int done, int resumed_at, const std::string& wire) const;
-  std::string unmet(int done, bool computed, const std::string& wire) const;
+  /// Returns why the tolerance was not reached. `done`: the number of iterations in all.
+  std::string unmet(int done, bool computed, const std::string& wire) const {
+    std::string why = fmt::format(" in {} iterations ({} makes more)", done, opt::iterations("N"));
+    if (!computed) why = ": no iteration was computed";
+    if (ending_ == kernels::Ending::stalled)
+      why = fmt::format(": stopped after {} iterations, since the change no longer falls{}", done,
+                        wire == "f64"   ? ""
+                        : wire == "f32" ? fmt::format(" ({} rounds less)", opt::precision("f64"))
+                                        : fmt::format(" ({} rounds less)", opt::wire("f32")));
+    return fmt::format("tolerance {:g} NOT reached{}", asked_.tolerance, why);
+  }
+
+  /// Returns how near the ranks are to those that iterations without end would give. `done`: the number of
+  /// iterations in all, of which `resumed_at` are those of a checkpoint. `wire`: as in the report.
+  report::RunReport::Convergence convergence(int done, int resumed_at, const std::string& wire) const {
+    report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance};
+    if (asked_.tolerance > 0 && !result.converged) result.unmet = unmet(done, done > resumed_at, wire);
+    if (done == resumed_at) {
+      result.text =
+          resumed_at == 0
+              ? "no iteration was computed\n"
+              : fmt::format("no iteration was computed after the {} of the checkpoint\n", resumed_at);
+      return result;
+    }
+    result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);
+    if (asked_.tolerance == 0)
+      result.text += fmt::format("no {} was asked for\n", opt::tolerance);
+    else if (result.converged)
+      result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, done);
+    else
+      result.text += result.unmet + "\n";
+    if (asked_.damping < 1) {
+      // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
+      result.outlook = fmt::format(
+          "more iterations would change the ranks by at most {:.3g} in sum; single ranks may change by a "
+          "larger part of their value\n",
+          change_ * asked_.damping / (1 - asked_.damping));
+    }
+    return result;
+  }
 
   double change_ = 0;  ///< change in the last iteration
   kernels::Ending ending_ = kernels::Ending::iterations;
 };
-
-/// Returns why the tolerance was not reached. `done`: the number of iterations in all.
-std::string RankKernel::unmet(int done, bool computed, const std::string& wire) const {
-  std::string why = fmt::format(" in {} iterations ({} makes more)", done, opt::iterations("N"));
-  if (!computed) why = ": no iteration was computed";
-  if (ending_ == kernels::Ending::stalled)
-    why = fmt::format(": stopped after {} iterations, since the change no longer falls{}", done,
-                      wire == "f64"   ? ""
-                      : wire == "f32" ? fmt::format(" ({} rounds less)", opt::precision("f64"))
-                                      : fmt::format(" ({} rounds less)", opt::wire("f32")));
-  return fmt::format("tolerance {:g} NOT reached{}", asked_.tolerance, why);
-}
-
-/// Returns how near the ranks are to those that iterations without end would give.
-report::RunReport::Convergence RankKernel::convergence(int done, int resumed_at,
-                                                       const std::string& wire) const {
-  report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance};
-  if (asked_.tolerance > 0 && !result.converged) result.unmet = unmet(done, done > resumed_at, wire);
-  if (done == resumed_at) {
-    result.text = resumed_at == 0
-                      ? "no iteration was computed\n"
-                      : fmt::format("no iteration was computed after the {} of the checkpoint\n", resumed_at);
-    return result;
-  }
-  result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);
-  if (asked_.tolerance == 0)
-    result.text += fmt::format("no {} was asked for\n", opt::tolerance);
-  else if (result.converged)
-    result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, done);
-  else
-    result.text += result.unmet + "\n";
-  if (asked_.damping < 1) {
-    // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
-    result.outlook = fmt::format(
-        "more iterations would change the ranks by at most {:.3g} in sum; single ranks may change by a "
-        "larger part of their value\n",
-        change_ * asked_.damping / (1 - asked_.damping));
-  }
-  return result;
-}
 
 class PageRankKernel final : public RankKernel {
  public:

@@ -21,8 +21,7 @@ enum class TextForm {
   json    ///< an array of a record for each vertex, {"vertex":NAME,"COLUMN":VALUE}, each on a line
 };
 
-/// Returns the form that the name of an output tells, in any case of letters and before .gz or .zst: .csv and
-/// .json; others are lines.
+/// Returns the form for a name of an output, in any case and before .gz or .zst: .csv, .json, else lines.
 TextForm text_form_of(std::string_view path);
 
 /// A column of results. It does not own the values. Where there is no value, as no path leads to a vertex, a
