@@ -155,7 +155,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
   DenseRun pagerank(job, program);
   const auto before = threads();
-  profile::Profiler profiler(profile::profiled(bootstrap, job.process()), {.iterations = iterations});
+  profile::Profiler profiler(bootstrap, job.process(), {.iterations = iterations});
   std::string sampler;
   for (const auto& id : threads()) {
     if (!before.contains(id)) sampler = id;  // the one thread that it makes

@@ -152,11 +152,7 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& 
     : bootstrap_(bootstrap), process_(process), disks_(paths), cores_(cores_of(bootstrap, process.pool())) {
   const auto& link = process.link();
   if (bootstrap.size() > 1 && link.name() != "shm") {
-    constexpr std::uint64_t kPiece = 1 << 18;
-    line_bits_per_s_ = given_bits_per_s;
-    if (line_bits_per_s_ == 0)
-      line_bits_per_s_ = process.measure_link(bootstrap) * 8 *
-                         static_cast<double>(link.wire_bytes_of(kPiece)) / static_cast<double>(kPiece);
+    line_bits_per_s_ = given_bits_per_s != 0 ? given_bits_per_s : measure_line(bootstrap, process);
   }
   cpu_before_ = process_cpu_seconds();
   bytes_before_.resize(static_cast<std::size_t>(bootstrap.size()));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "launch/packing.h"
 
@@ -63,6 +64,29 @@ ProcessFacts facts_of(const LoadWork& work) {
   facts.disk_bytes = (moved + 2 * work.bytes_spilled) / work.steps;
   facts.disk_s = work.disk_s / static_cast<double>(work.steps);
   return facts;
+}
+
+LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                     const std::vector<std::string>& paths, const ProfileOptions& options, bool profiled)
+    : profiler_(profiled ? std::optional<Profiler>(std::in_place, bootstrap, process, options)
+                         : std::nullopt),
+      balance_(bootstrap, process, paths, options.given_bits_per_s) {
+  run_.emplace(profiler_ ? &*profiler_ : nullptr);
+}
+
+void LoadWatch::end_step(const std::string& name) {
+  balance_.end_step(name);
+  if (profiler_) profiler_->end_step(name);
+}
+
+Balance LoadWatch::gather(report::JobReport& report, const ProcessFacts& facts) {
+  auto balance = balance_.gather();
+  if (!profiler_) return balance;
+  auto profile = profiler_->gather(facts);
+  if (profile.processes.empty()) return balance;  // rank 0 has it
+  profile.balance = balance;
+  add_to(report, std::move(profile));
+  return balance;
 }
 
 }  // namespace edgewire::profile

@@ -171,8 +171,10 @@ double measure_memory_rate(topology::WorkerPool& pool) {
   return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
 }
 
-ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process) {
-  return {bootstrap, process.pool(), process.link(), [&] { return process.measure_link(bootstrap); }};
+double measure_line(launch::Bootstrap& bootstrap, process::LocalProcess& process) {
+  constexpr std::uint64_t kPiece = 1 << 18;
+  return process.measure_link(bootstrap) * 8 * static_cast<double>(process.link().wire_bytes_of(kPiece)) /
+         static_cast<double>(kPiece);
 }
 
 int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool) {
@@ -180,39 +182,36 @@ int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& poo
   return std::max(1, topology::usable_cores(topology::discover()) / bootstrap.local_size());
 }
 
-Profiler::Profiler(const ProfiledJob& job, const ProfileOptions& options)
-    : job_(job),
+Profiler::Profiler(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                   const ProfileOptions& options)
+    : bootstrap_(bootstrap),
+      process_(process),
       options_(options),
-      timeline_({.rank = job.bootstrap.rank(),
-                 .processes = job.bootstrap.size(),
-                 .workers = job.pool.workers(),
+      timeline_({.rank = bootstrap.rank(),
+                 .processes = bootstrap.size(),
+                 .workers = process.pool().workers(),
                  .iterations = options.iterations}) {
-  const auto& link = job_.link;
-  if (job_.bootstrap.size() > 1 && link.name() != "shm") {
-    constexpr std::uint64_t kPiece = 1 << 18;
+  const auto& link = process_.link();
+  if (bootstrap_.size() > 1 && link.name() != "shm") {
     constexpr int kTries = 3;  // number of tries: other programs can only make it slower
-    for (int i = 0; i < kTries; ++i) {
-      const double payload_bits_per_s = job_.measure_link() * 8;
-      line_bits_per_s_ =
-          std::max(line_bits_per_s_, payload_bits_per_s * static_cast<double>(link.wire_bytes_of(kPiece)) /
-                                         static_cast<double>(kPiece));
-    }
+    for (int i = 0; i < kTries; ++i)
+      line_bits_per_s_ = std::max(line_bits_per_s_, measure_line(bootstrap_, process_));
   } else {
     options_.given_bits_per_s = 0;
   }
-  job_.bootstrap.allgather("");  // all measure at once, since the processes of a host share its memory
-  memory_bytes_per_s_ = measure_memory_rate(job_.pool);
-  for (int p = 0; p < job_.bootstrap.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
+  bootstrap_.allgather("");  // all measure at once, since the processes of a host share its memory
+  memory_bytes_per_s_ = measure_memory_rate(process_.pool());
+  for (int p = 0; p < bootstrap_.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
   wire_bytes_to_.resize(frames_to_.size());
   sampler_.emplace(options.sample_interval, gauges());
 }
 
 void Profiler::begin_run() {
   for (std::size_t p = 0; p < frames_to_.size(); ++p)
-    frames_to_[p] = job_.link.frame_bytes_to(static_cast<int>(p));
-  job_.pool.run([this](int worker) { timeline_.begin(worker); });
+    frames_to_[p] = process_.link().frame_bytes_to(static_cast<int>(p));
+  process_.pool().run([this](int worker) { timeline_.begin(worker); });
   timeline_.begin_run();
-  job_.pool.observe(&timeline_, job_.bootstrap.rank());
+  process_.pool().observe(&timeline_, bootstrap_.rank());
   timeline_.enter(0, Phase::compute, 0, -1);
 }
 
@@ -223,26 +222,26 @@ void Profiler::end_step(std::string name) {
 }
 
 void Profiler::end_run() {
-  job_.pool.observe(nullptr);
+  process_.pool().observe(nullptr);
   timeline_.end_run();
-  job_.pool.run([this](int worker) { timeline_.finish(worker); });
+  process_.pool().run([this](int worker) { timeline_.finish(worker); });
   count_frames();
 }
 
 void Profiler::count_frames() {
   for (std::size_t p = 0; p < frames_to_.size(); ++p) {
-    const std::uint64_t frames = job_.link.frame_bytes_to(static_cast<int>(p));
-    wire_bytes_to_[p] += job_.link.wire_bytes_of(frames - std::exchange(frames_to_[p], frames));
+    const std::uint64_t frames = process_.link().frame_bytes_to(static_cast<int>(p));
+    wire_bytes_to_[p] += process_.link().wire_bytes_of(frames - std::exchange(frames_to_[p], frames));
   }
 }
 
 std::vector<Gauge> Profiler::gauges() const {
   std::vector<Gauge> all;
-  for (int w = 0; w < job_.pool.workers(); ++w)
+  for (int w = 0; w < process_.pool().workers(); ++w)
     all.push_back({fmt::format("worker {}", w), "cores", 1e-9, true,
                    [this, w] { return static_cast<double>(timeline_.cpu_ns(w)); }});
   for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
-  if (job_.bootstrap.size() == 1) return all;
+  if (bootstrap_.size() == 1) return all;
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   const auto add = [&](std::string name, const char* unit, double scale, bool rate,
                        std::function<double()> read) {
@@ -253,23 +252,23 @@ std::vector<Gauge> Profiler::gauges() const {
     add("arrived", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().arrived); });
   }
   add("in flight", "chunks", 1, false, [this] { return writes_in_flight(); });
-  const auto& link = job_.link;
-  for (int p = 0; p < job_.bootstrap.size(); ++p) {
-    if (p != job_.bootstrap.rank())
+  const auto& link = process_.link();
+  for (int p = 0; p < bootstrap_.size(); ++p) {
+    if (p != bootstrap_.rank())
       add(fmt::format("to rank {}", p), "Gbit/s", 8e-9, true,
           [=, &link] { return number(link.frame_bytes_to(p)); });
-    add(p == job_.bootstrap.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting",
-        1e-9, true, [=, this] { return number(timeline_.waited_ns(p)); });
+    add(p == bootstrap_.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting", 1e-9,
+        true, [=, this] { return number(timeline_.waited_ns(p)); });
   }
   return all;
 }
 
 /// Returns the number of chunks that the link has taken and not completed.
 double Profiler::writes_in_flight() const {
-  const auto& link = job_.link;
+  const auto& link = process_.link();
   std::uint64_t completed = 0;
-  for (int p = 0; p < job_.bootstrap.size(); ++p) {
-    for (int lane = 0; p != job_.bootstrap.rank() && lane < job_.pool.workers(); ++lane)
+  for (int p = 0; p < bootstrap_.size(); ++p) {
+    for (int lane = 0; p != bootstrap_.rank() && lane < process_.pool().workers(); ++lane)
       completed += link.completed(lane, p);
   }
   const std::uint64_t taken = link.counters().writes;  // read later, so that it is not less
@@ -280,28 +279,28 @@ double Profiler::writes_in_flight() const {
 void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
   facts.host = host_id();
-  facts.workers = job_.pool.workers();
-  facts.cores = cores_of(job_.bootstrap, job_.pool);
+  facts.workers = process_.pool().workers();
+  facts.cores = cores_of(bootstrap_, process_.pool());
   facts.cache_bytes = machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes;
   facts.memory_bytes_per_s = memory_bytes_per_s_;
 }
 
 Profile Profiler::gather(ProcessFacts mine) {
-  const auto samples = gather_samples(job_.bootstrap, sampler_->stop());
-  const int workers = job_.pool.workers();
+  const auto samples = gather_samples(bootstrap_, sampler_->stop());
+  const int workers = process_.pool().workers();
   if (options_.words.step == Words().step) count_frames();
   complete(mine);
   std::vector<WorkerTimes> times;
   for (int w = 0; w < workers; ++w) times.push_back(timeline_.worker(w));
-  const auto all_facts = profile::gather(job_.bootstrap, std::vector{mine});
-  auto all_iterations = profile::gather(job_.bootstrap, timeline_.iterations());
-  auto all_workers = profile::gather(job_.bootstrap, times);
-  auto all_waits = profile::gather(job_.bootstrap, timeline_.waited_ns());
-  auto all_bytes = profile::gather(job_.bootstrap, wire_bytes_to_);
+  const auto all_facts = profile::gather(bootstrap_, std::vector{mine});
+  auto all_iterations = profile::gather(bootstrap_, timeline_.iterations());
+  auto all_workers = profile::gather(bootstrap_, times);
+  auto all_waits = profile::gather(bootstrap_, timeline_.waited_ns());
+  auto all_bytes = profile::gather(bootstrap_, wire_bytes_to_);
   Profile profile;
   profile.words = options_.words;
   profile.names.assign(names_.begin(), names_.end());
-  profile.transport = job_.link.name();
+  profile.transport = process_.link().name();
   profile.iterations = timeline_.iterations_done();
   profile.line_bits_per_s = line_bits_per_s_;
   profile.given_bits_per_s = options_.given_bits_per_s;
@@ -316,8 +315,8 @@ Profile Profiler::gather(ProcessFacts mine) {
     profile.processes.push_back(std::move(one));
   }
   for (int w = 0; w < workers; ++w) {
-    auto spans = profile::gather(job_.bootstrap, timeline_.spans(w));
-    auto arrivals = profile::gather(job_.bootstrap, timeline_.arrivals(w));
+    auto spans = profile::gather(bootstrap_, timeline_.spans(w));
+    auto arrivals = profile::gather(bootstrap_, timeline_.arrivals(w));
     for (std::size_t p = 0; p < spans.size(); ++p) {
       profile.processes[p].spans.push_back(std::move(spans[p]));
       profile.processes[p].arrivals.push_back(std::move(arrivals[p]));

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,15 +48,8 @@ struct ProcessProfile {
   Samples samples;  ///< samples of the iterations
 };
 
-/// A job that is profiled. All outlive the Profiler.
-struct ProfiledJob {
-  launch::Bootstrap& bootstrap;
-  topology::WorkerPool& pool;
-  const transport::Transport& link;
-  /// Measures a link like this one and returns bytes per second. Collective.
-  std::function<double()> measure_link;
-};
-ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process);
+/// Returns the bits per second of a link like that of `process`, with all headers, as measured. Collective.
+double measure_line(launch::Bootstrap& bootstrap, process::LocalProcess& process);
 
 /// Returns the number of cores of a process's workers: one for each, or its share of those of the host where
 /// these are fewer.
@@ -101,10 +93,11 @@ struct Profile : report::Section {
 };
 
 /// One process's part in profiling a job. It is made when the job is ready to iterate. It measures the link
-/// and the memory first, which takes some tenths of a second. Collective; throws Error.
+/// and the memory first, which takes some tenths of a second. Collective; throws Error. The bootstrap and the
+/// job's process outlive it.
 class Profiler {
  public:
-  Profiler(const ProfiledJob& job, const ProfileOptions& options);
+  Profiler(launch::Bootstrap& bootstrap, process::LocalProcess& process, const ProfileOptions& options);
   topology::Observer* observer() noexcept { return &timeline_; }
 
   // The thread that runs the job calls these, while its workers rest. A job may run several times.
@@ -125,7 +118,8 @@ class Profiler {
   double writes_in_flight() const;
   void count_frames();
 
-  ProfiledJob job_;
+  launch::Bootstrap& bootstrap_;
+  process::LocalProcess& process_;
   ProfileOptions options_;
   Timeline timeline_;
   std::optional<Sampler> sampler_;
@@ -156,6 +150,16 @@ class ProfiledRun {
 
 /// Adds the profile to the report of its run, in words and as a whole.
 void add_to(report::JobReport& report, Profile profile);
+
+/// Returns the kept spans of all workers, each chunk's life (ready, in flight, arrived) and the samples, as
+/// JSON in the Trace Event Format (Google, 2016) for trace viewers (chrome://tracing, ui.perfetto.dev). Times
+/// are microseconds from the earliest one. Processes on other machines, whose clocks differ, are moved so
+/// that their last iterations end together.
+std::string to_trace(const Profile& profile);
+
+/// Draws all samples of one unit of a process over time, as a `<figure>` for report::Page.
+std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
+                           const std::string& title);
 
 /// Returns the seconds of a phase in an iteration: the mean of the workers and of the kept iterations.
 double mean_seconds(const ProcessProfile& process, std::size_t phase);

@@ -1,5 +1,3 @@
-#include "profile/trace.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "profile/profile.h"
 #include "report/json_text.h"
 
 namespace edgewire::profile {
