@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,11 +25,7 @@ namespace {
 
 using namespace edgewire;
 
-double seconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+double seconds(clockid_t clock) { return 1e-9 * static_cast<double>(clock_ns(clock)); }
 
 /// Nanoseconds that a thread of this process has had a core.
 double cpu_ns(const std::string& thread) {

@@ -6,7 +6,6 @@
 #ifdef EDGEWIRE_PFM
 #include <perfmon/pfmlib_perf_event.h>
 #endif
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,9 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+
+#include "base/seconds.h"
+#include "base/usage.h"
 
 namespace edgewire::profile {
 
@@ -152,10 +154,6 @@ int open_event(const EventCode& code, int leader, int cpu) {
   return descriptor;
 }
 
-std::uint64_t nanoseconds(const timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
@@ -259,15 +257,10 @@ ThreadCounters::~ThreadCounters() {
 
 CounterValues ThreadCounters::read() const noexcept {
   CounterValues counts;
-  timespec wall{};
-  clock_gettime(CLOCK_MONOTONIC, &wall);
-  const std::uint64_t wall_ns = nanoseconds(wall);
+  const std::uint64_t wall_ns = now_ns();
   const auto set = [&](Event event, std::uint64_t value) { counts[event] = {value, wall_ns, wall_ns}; };
-  timespec cpu{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-  set(Event::task_clock_ns, nanoseconds(cpu));
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
+  set(Event::task_clock_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+  const rusage usage = usage_of(RUSAGE_THREAD);
   set(Event::page_faults, static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt));
   set(Event::context_switches, static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw));
   set(Event::involuntary_switches, static_cast<std::uint64_t>(usage.ru_nivcsw));

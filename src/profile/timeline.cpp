@@ -55,13 +55,6 @@ constexpr std::uint64_t kInterrupted = 8;       // factor of the fastest reading
 
 std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
 
-/// Returns the time of a clock, or 0 when there is no such clock.
-std::uint64_t read_ns(clockid_t clock) noexcept {
-  timespec time{};
-  if (clock_gettime(clock, &time) != 0) return 0;
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 }  // namespace
 
 /// The records of a worker. Its thread writes them, and so does the worker that ends an iteration while it
@@ -124,7 +117,7 @@ void Timeline::begin(int worker) noexcept {
   own.phase = Phase::wait;
   own.peer = options_.rank;
   if (own.thread.load(std::memory_order_relaxed) == 0) {
-    own.began_cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    own.began_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     own.thread.store(gettid(), std::memory_order_release);
   }
   own.began_ns = own.since_ns = own.counted_since_ns = now_ns();
@@ -278,7 +271,7 @@ std::uint64_t Timeline::cpu_ns(int worker) const noexcept {
   // This makes the clock of a thread from its id, as pthread_getcpuclockid() makes it. It is exact at any
   // moment; the time in /proc moves on with the kernel's ticks.
   constexpr clockid_t kOfThread = 4, kScheduled = 2;
-  const std::uint64_t now = read_ns((~thread << 3) | kOfThread | kScheduled);
+  const std::uint64_t now = clock_ns((~thread << 3) | kOfThread | kScheduled);
   return std::max(now, own.began_cpu_ns) - own.began_cpu_ns;
 }
 

@@ -11,19 +11,15 @@ namespace edgewire::shuffle {
 
 using graph::kBlockBytes;
 
-std::pair<std::uint64_t, std::uint64_t> GraphSections::place_of(std::uint64_t block) const {
-  const std::uint32_t section = graph::section_of(header, block);
-  const std::uint64_t start = (block - graph::first_block(header, section)) * kBlockBytes;
-  const graph::SectionEntry pages = graph::pages_of(header.sections[section]);
-  return {pages.offset + start, std::min(kBlockBytes, pages.bytes - start)};
-}
-
 void GraphSections::complete_checksums() {
   std::vector<std::byte> bytes(kBlockBytes);
   for (std::uint64_t block = 0; block < known.size(); ++block) {
     if (known[block] != 0) continue;
-    const auto [offset, size] = place_of(block);
-    read_at(descriptor, path, bytes.data(), size, offset);
+    const std::uint32_t section = graph::section_of(header, block);
+    const std::uint64_t start = (block - graph::first_block(header, section)) * kBlockBytes;
+    const graph::SectionEntry pages = graph::pages_of(header.sections[section]);
+    const std::uint64_t size = std::min(kBlockBytes, pages.bytes - start);  // padding included
+    read_at(descriptor, path, bytes.data(), size, pages.offset + start);
     checksums[block] = checksum(bytes.data(), size);
     known[block] = 1;
   }

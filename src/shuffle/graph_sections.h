@@ -25,15 +25,12 @@ struct GraphSections {
   void complete_checksums();
   /// Returns where an element of a section lies, counted from the first of the section's pages.
   std::uint64_t byte_of(std::uint32_t section, std::uint64_t element) const;
-  /// Returns the part of a block that is in this file, padding included: offset in the file and bytes.
-  std::pair<std::uint64_t, std::uint64_t> place_of(std::uint64_t block) const;
 };
 
 /// Writes consecutive elements of one section.
 class SectionWriter {
  public:
-  /// Makes a writer that begins at element `first`, as it is numbered in the whole graph. `sections` outlives
-  /// this.
+  /// Begins at element `first`, as it is numbered in the whole graph. `sections` outlives this.
   SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first);
   template <class Element>
   void put(Element element) {

@@ -30,8 +30,7 @@ struct LoadOptions {
   bool parts = false;  ///< whether to write a part for each process, in the folder that its host sees
   std::string temp;    ///< folder of sorted runs
   std::uint64_t memory_bytes = 0;  ///< bytes of memory that this process may take in all
-  /// Called when processes are connected and edges can come, by the thread that runs the job. The call is
-  /// collective.
+  /// Called when edges can come, by the thread that runs the job. The call is collective.
   std::function<void()> started{};
   StepDone step_done{};
 };
@@ -97,17 +96,17 @@ class LoadJob final : public graph::EdgeSink {
   void take_ids(Worker& worker, std::span<const std::uint64_t> ids);
   void put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight);
   void end_reading();
-  void end_step(const char* step) const;
+  void end_step(const char* step) const {
+    if (options_.step_done) options_.step_done(step);
+  }
   void exchange_ids();
   void find_ids(const Progress& progress);
   void number_vertices(const Progress& progress);
   void count_edges(const Progress& progress);
-  void collect_weights();
   void open_output(std::uint32_t flags);
   void open_file(std::uint32_t flags);
   void open_part(std::uint32_t flags);
   void lay_out(const graph::Header& header);
-  void refuse_parts() const;
   bool is_first_in_folder();
   void write_partition(int lane, std::uint32_t partition);
   template <class Number>

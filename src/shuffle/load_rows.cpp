@@ -13,7 +13,6 @@
 #include "base/mapped_file.h"
 #include "edgewire/graph.h"
 #include "graph/file/builder.h"
-#include "graph/file/graph_parts.h"
 #include "graph/file/sections.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"
@@ -57,14 +56,6 @@ void LoadJob::count_edges(const Progress& progress) {
                             graph::kMaxEdges));
 }
 
-void LoadJob::collect_weights() {
-  std::vector<graph::WeightFacts> mine;
-  for (const Worker& worker : workers_) mine.push_back(worker.weights);
-  const auto all = bootstrap_.allgather(launch::pack(mine));
-  for (std::size_t p = 0; p < all.size(); ++p)
-    for (const auto& one : launch::unpack<graph::WeightFacts>(all[p], p)) weights_.add(one);
-}
-
 void LoadJob::open_output(std::uint32_t flags) {
   const graph::BuildOptions& options = shape_.options;
   const bool other_ids = renumbered_ || (shape_.first_id > 0 && vertices_ > 0);
@@ -74,10 +65,7 @@ void LoadJob::open_output(std::uint32_t flags) {
                             graph::kMaxVertices, graph::kMoreVertices));
   sections_.path = options_.output;
   sections_.health = &bootstrap_.health();
-  if (options_.parts)
-    open_part(flags);
-  else
-    open_file(flags);
+  options_.parts ? open_part(flags) : open_file(flags);
 }
 
 /// Opens the file, to which all processes write.
@@ -160,10 +148,7 @@ void LoadJob::write_ids(std::uint32_t partition) {
 
 graph::BuildSummary LoadJob::finish() {
   refuse_changed_files();  // edges were read from these files
-  if (options_.parts)
-    finish_part();
-  else
-    finish_file();
+  options_.parts ? finish_part() : finish_file();
   const graph::Header& header = sections_.header;
   return {vertices_,
           header.edges,
@@ -248,13 +233,6 @@ void LoadJob::commit() {
   if (options_.parts) return commit_parts(bootstrap_, {&output_, 1}, *folder_);
   if (rank() == 0) output_->commit();
   bootstrap_.allgather("named");
-}
-
-/// Refuses a folder that holds parts. Another process that refuses to run may have removed the folder again.
-void LoadJob::refuse_parts() const {
-  if (!graph::is_folder(options_.output) || graph::part_names(options_.output).empty()) return;
-  throw Error(fmt::format("{}: it holds parts of an earlier conversion: remove them, or name another folder",
-                          options_.output));
 }
 
 }  // namespace edgewire::shuffle

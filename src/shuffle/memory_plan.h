@@ -34,9 +34,8 @@ std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs)
 
 /// The runs that the records of one worker become.
 struct SpillPlan {
-  std::uint64_t runs = 0;  ///< number of runs that are merged at last; 0: all stay in memory
-  /// Records that are written again, where runs were merged to longer ones before.
-  std::uint64_t records_again = 0;
+  std::uint64_t runs = 0;           ///< number of runs that are merged at last; 0: all stay in memory
+  std::uint64_t records_again = 0;  ///< records that are written again, as runs are merged to longer ones
 };
 
 /// Returns the same for `records` of each worker of a process, as Shuffle does it.

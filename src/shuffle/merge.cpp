@@ -27,8 +27,7 @@ Cursor::Cursor(const RecordShape& shape, const RunFile& file, disk::Queue& queue
   if (!done()) take_half();
 }
 
-/// Returns the least memory. A half has room for a record and for the bytes around it up to the next
-/// multiples of the alignment.
+/// A half has room for a record and for the bytes around it up to the next multiples of the alignment.
 std::size_t Cursor::least_bytes(const RecordShape& shape) noexcept {
   return 2 * ((shape.bytes + 3 * disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment);
 }

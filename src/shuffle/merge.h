@@ -57,8 +57,7 @@ class Cursor {
   void start(Half& half);
 
   RecordShape shape_;
-  /// Buffer of the records, or null: then they are in a file of runs:
-  const RecordBuffer* buffer_ = nullptr;
+  const RecordBuffer* buffer_ = nullptr;  ///< buffer of the records, or null: then they are in `file_`
   const RunFile* file_ = nullptr;
   std::unique_ptr<std::array<Half, 2>> halves_;
   std::size_t current_ = 0;    ///< index of the half in use
@@ -69,8 +68,7 @@ class Cursor {
   std::uint64_t prefix_ = 0;
 };
 
-/// Calls take(record) for all records of the cursors in order. It uses a tree of losers (Knuth, TAOCP volume
-/// 3, 5.4.1).
+/// Calls take(record) for all records of the cursors in order, by a tree of losers (Knuth, TAOCP 3, 5.4.1).
 template <class Take>
 void merge(const RecordShape& shape, std::deque<Cursor>& cursors, const Take& take) {
   struct Player {

@@ -72,15 +72,6 @@ Cuts RecordBuffer::cuts(const Splitters& splitters, std::uint32_t first, std::ui
   return cuts;
 }
 
-void RunFile::open_file() {
-  if (file_.descriptor() >= 0) return;
-  file_ = disk::unnamed_file(folder_);
-  if (file_.descriptor() < 0) fail_run(folder_, errno);
-  // Runs go through the page cache where the file system cannot bypass it.
-  [[maybe_unused]] const bool bypassed = disk::bypass_page_cache(file_);
-  blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
-}
-
 void RunFile::add(const std::byte* record) {
   for (std::size_t done = 0; done < shape_.bytes;) {
     const std::size_t some = std::min(shape_.bytes - done, kBlockBytes - filled_);
@@ -118,13 +109,17 @@ void RunFile::end_read(disk::Transfer& transfer) const {
 }
 
 void RunFile::append(const RecordBuffer& buffer, const Cuts& cuts) {
-  open_file();
+  if (file_.descriptor() < 0) {
+    file_ = disk::unnamed_file(folder_);
+    if (file_.descriptor() < 0) fail_run(folder_, errno);
+    // Runs go through the page cache where the file system cannot bypass it.
+    [[maybe_unused]] const bool bypassed = disk::bypass_page_cache(file_);
+    blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
+  }
   wait(transfers_[current_]);
   for (std::size_t i = 0; i < buffer.size(); ++i) add(buffer.record(i));
   write_block();
-  Run run = cuts;
-  for (auto& place : run) place += end_;
-  runs_.push_back(std::move(run));
+  for (auto& place : runs_.emplace_back(cuts)) place += end_;
   end_ += buffer.size();
 }
 
@@ -132,9 +127,9 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
   const std::size_t chunk = Cursor::bytes_of_each(memory.size(), count);
   settle();
   std::deque<Cursor> cursors;
-  Run merged(runs_.front().size(), end_);
+  Cuts merged(runs_.front().size(), end_);
   for (std::size_t r = 0; r < count; ++r) {
-    const Run& run = runs_[r];
+    const Cuts& run = runs_[r];
     cursors.emplace_back(shape_, *this, transfers_[0].queue(), run.front(), run.back(),
                          memory.subspan(r * chunk, chunk));
     for (std::size_t p = 0; p < run.size(); ++p) merged[p] += run[p] - run.front();
@@ -142,7 +137,7 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
   merge(shape_, cursors, [&](const std::byte* record) { add(record); });
   write_block();
   settle();
-  for (const Run& run : std::span(runs_).first(count)) {  // room that cannot be given back stays to the end
+  for (const Cuts& run : std::span(runs_).first(count)) {  // room that cannot be given back stays to the end
     const auto bytes = static_cast<off_t>((run.back() - run.front()) * shape_.bytes);
     [[maybe_unused]] const int done =
         fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,

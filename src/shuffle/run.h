@@ -22,9 +22,9 @@
 
 namespace edgewire::shuffle {
 
-/// The places of a process's partitions in a sorted sequence: the place of its first record, then for each
-/// splitter between two of them the place of the first record that is not before it and of the first one
-/// behind it, and the end. So between the two lie those that are the same as the splitter.
+/// The places of a process's partitions in a sorted sequence: that of the first record, then for each
+/// splitter between two of them those of the first record not before it and of the first one behind it, and
+/// the end. Between these two lie the records that are the same as the splitter.
 using Cuts = std::vector<std::uint64_t>;
 
 /// A buffer for a number of records. It belongs to one worker.
@@ -80,8 +80,6 @@ class RecordBuffer {
 /// or says that the job has failed.
 class RunFile {
  public:
-  /// The places of a run in the file, counted in records.
-  using Run = Cuts;
   /// The bytes of each of the two blocks by which a run is written.
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
@@ -92,19 +90,17 @@ class RunFile {
         health_(health),
         transfers_{disk::Transfer(queue), disk::Transfer(queue)} {}
 
-  const std::vector<Run>& runs() const noexcept { return runs_; }
+  /// Returns the places of each run in the file, counted in records.
+  const std::vector<Cuts>& runs() const noexcept { return runs_; }
   /// Returns the bytes of all runs that were ever written.
   std::uint64_t bytes_written() const noexcept { return end_ * shape_.bytes; }
-  /// Appends the sorted buffer as a run. `cuts`: the cuts of the buffer. Its last blocks may still be under
-  /// way.
+  /// Appends the sorted buffer as a run. `cuts`: those of the buffer. Its last blocks may still be under way.
   void append(const RecordBuffer& buffer, const Cuts& cuts);
   /// Merges the first `count` runs to one, which is then the last one, and gives their room back. `memory`:
   /// at least Cursor::least_bytes() for each of them, aligned.
   void merge_first(std::size_t count, std::span<std::byte> memory);
-
   /// Waits until all runs are in the file, before they are read.
   void settle();
-
   /// Starts to read the bytes; offset and size are aligned.
   void start_read(disk::Transfer& transfer, std::span<std::byte> to, std::uint64_t offset) const noexcept {
     transfer.read(file_.descriptor(), to, offset);
@@ -113,7 +109,6 @@ class RunFile {
   void end_read(disk::Transfer& transfer) const;
 
  private:
-  void open_file();
   void add(const std::byte* record);
   void write_block();
   void wait(disk::Transfer& transfer) const;
@@ -129,7 +124,7 @@ class RunFile {
   std::array<disk::Transfer, 2> transfers_;
   std::size_t current_ = 0, filled_ = 0;  ///< number of the block that is being filled, and its filled bytes
   std::uint64_t offset_ = 0;              ///< place of that block in the file
-  std::vector<Run> runs_;
+  std::vector<Cuts> runs_;
   std::uint64_t end_ = 0;  ///< number of records
 };
 

@@ -30,20 +30,17 @@
 
 namespace edgewire::shuffle {
 
-/// A function that is called when this process has finished a step of a sort or a load, by the thread that
-/// runs the job; its workers rest.
+/// A function that the thread of a sort or a load calls when this process has ended a step; its workers rest.
 using StepDone = std::function<void(const char* step)>;
 
-inline constexpr const char* kSample = "sample";  ///< choice of the splitters of partitions
-/// Reading, sending, sorting, and writing of runs.
-inline constexpr const char* kDistribute = "read and send";
-/// Numbering of vertices, and of the edges that stay, in a load.
-inline constexpr const char* kNumber = "number";
+inline constexpr const char* kSample = "sample";             ///< choice of the splitters of partitions
+inline constexpr const char* kDistribute = "read and send";  ///< also sorting, and writing of runs
+inline constexpr const char* kNumber = "number";  ///< of vertices, and of edges that stay, in a load
 inline constexpr const char* kMerge = "merge";    ///< reading of runs, and writing of the result
 inline constexpr const char* kFinish = "finish";  ///< writing of the rest of the file, in a load
 
-/// Gives all parts of a folder their names; all processes have written theirs. If a part of any process gets
-/// no name, those of this process lose theirs, too. Collective; throws Error.
+/// Gives all parts of a folder, which are written, their names. If a part of any process gets none, those of
+/// this process lose theirs, too. Collective; throws Error.
 void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<OutputFile>> parts,
                   OutputFolder& folder);
 
@@ -116,8 +113,7 @@ class Shuffle {
     disk::Queue queue;
     std::optional<RecordBuffer> buffer;  ///< records, until they are spilled
     Cuts cuts;                           ///< cuts of the buffer, where nothing was spilled
-    /// Number of records, not kept, that are the same as a splitter, by splitter.
-    std::vector<std::uint64_t> same;
+    std::vector<std::uint64_t> same;     ///< number of records, not kept, the same as a splitter, by splitter
     std::optional<RunFile> spilled;
     topology::NodeMemory merging;
   };
@@ -148,7 +144,6 @@ class Shuffle {
     const std::uint64_t first = cuts[2 * part - (part > 0 && !options_.spreads_same ? 1 : 0)];
     return {first, std::max(first, cuts[2 * part + 1])};
   }
-  void reduce_runs(Worker& worker) const;
   std::deque<Cursor> cursors_of(int lane, std::uint32_t part);
 
   launch::Bootstrap& bootstrap_;
