@@ -85,17 +85,16 @@ requires(std::is_trivially_copyable_v<Value> &&
       : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
                       sizeof(std::uint32_t) + sizeof(Value), nullptr) {}
   /// Makes one of a job that has begun, and has made its rows. A record takes several of the job's where
-  /// these are smaller. Supersteps are noted in `log`, where there is one. A `boundary` has the known
-  /// vertices in place of the job's; no rows are read then. An OwnSearch gets such a job. `within`, `log` and
-  /// `boundary` outlive it.
+  /// these are smaller. Notes supersteps in `log`, where there is one. A `boundary` has the known vertices in
+  /// place of the job's; no rows are read then. An OwnSearch gets such a job. All outlive it.
   explicit FrontierJob(frontier::Job& within, frontier::SuperstepLog* log = nullptr,
                        const frontier::Boundary* boundary = nullptr)
       : FrontierState({std::shared_ptr<void>(), &within}, sizeof(std::uint32_t) + sizeof(Value), log,
                       boundary) {}
 
-  /// Runs one superstep and returns the next frontier. Throws UsageError where a number in `frontier` is not
-  /// less than owned(), and passes on what the functions throw.
-  /// What this process has heard from others is added to `told`, unless that is null.
+  /// Runs one superstep and returns the next frontier. Adds what this process has heard from others to
+  /// `told`, unless that is null. Throws UsageError where a number in `frontier` is not less than owned(),
+  /// and what the functions throw.
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
                                      const Hear& hear, const Say& say = {},
@@ -143,8 +142,7 @@ requires(std::is_trivially_copyable_v<Value> &&
     });
   }
   /// Does the same where it does not matter which news a vertex hears first: each process goes on as far as
-  /// it can before it hears of others. So there are fewer supersteps. Ends after so many, too, and returns
-  /// the frontier that is left then.
+  /// it can before it hears of others, in fewer supersteps. Ends after `most_supersteps`, too.
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> settle(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
                                   const Say& say = {}, std::uint64_t most_supersteps = ~std::uint64_t{0}) {
@@ -202,8 +200,7 @@ requires(std::is_trivially_copyable_v<Value> &&
   }
 
   /// Returns the values of all vertices at rank 0, in the order of their ids; elsewhere nothing. `mine`:
-  /// those of the owned vertices, by local number. Collective; throws UsageError where there are more or
-  /// fewer.
+  /// those of the owned vertices, by local number; throws UsageError unless there are as many. Collective.
   template <class Any>
   std::vector<Any> gather(const std::vector<Any>& mine) {
     std::vector<Any> all;
@@ -221,8 +218,7 @@ requires(std::is_trivially_copyable_v<Value> &&
     hear.is_news(vertex, value);
   };
 
-  /// The type in which a function is kept: a small one is copied, so that what it holds can stay in
-  /// registers.
+  /// The type in which a function is kept: a small one is copied, so that it can stay in registers.
   template <class F>
   using Kept = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
 

@@ -79,8 +79,7 @@ struct Result {
   std::vector<Ref> refs{};
 };
 
-/// The one that waits for a result: a task here, a process that has asked for it, or the caller of
-/// TaskJob::run().
+/// One that waits for a result: a task here, a process that has asked for it, or the caller of a TaskJob.
 struct Waiter {
   Waiter* next = nullptr;
   Context* task = nullptr;  ///< null: another process, or the caller
@@ -111,8 +110,8 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-/// A plain value as bytes, and back. It holds no references: these go beside the bytes of arguments and
-/// results, so that the workers know them.
+/// A plain value as bytes, and back. References go beside the bytes of arguments and results, so that the
+/// workers know them.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::string to_bytes(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(T)};
@@ -133,8 +132,7 @@ T from_bytes(const Result& result) {
   return from_bytes<T>(std::string_view(result.bytes));
 }
 
-/// The process that runs the task is chosen: the one where most of its references are, or one that has
-/// nothing else to do.
+/// Lets the task run where most of its references are, or where there is nothing else to do.
 inline constexpr int kAnywhere = -1;
 
 /// The references of a task: {a, b}, or a vector. (No initializer list: GCC 12 refuses them where a coroutine
@@ -180,8 +178,7 @@ class [[nodiscard]] Task {
   struct promise_type {
     Context& context;
 
-    /// Takes the arguments of functions, and of lambdas, which come with themselves; more parameters may
-    /// follow.
+    /// Takes the arguments of functions, and of lambdas, which come with themselves; more may follow.
     template <class... More>
     explicit promise_type(Context& task, const More&...) : context(task) {}
     template <class Lambda, class... More>

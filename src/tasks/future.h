@@ -16,9 +16,8 @@ struct Future {
   /// The list of the waiters, the latest first; done() when the value is there. It is stored with release
   /// with the value, and loaded with acquire by its readers.
   std::atomic<Waiter*> waiters{nullptr};
-  /// The generation of its references: it begins at 1 and changes when the place is used again. It is stored
-  /// with release when the place is free, and loaded with acquire by its finders: the reference may have come
-  /// back through another process.
+  /// The generation of its references, from 1: it changes when the place is used again. It is stored with
+  /// release then, and loaded with acquire by finders, whose reference may have come through another process.
   std::atomic<std::uint32_t> generation{1};
   std::uint32_t index = 0;
   /// Tasks of the process that sets the value; they go on when other processes have it.
@@ -31,8 +30,7 @@ struct Future {
     return &mark;
   }
   bool is_done() const noexcept { return waiters.load(std::memory_order_acquire) == done(); }
-  /// Adds a waiter. Returns false where the value is there; else `waiter` will be served, and may have been
-  /// already.
+  /// Adds a waiter. Returns false where the value is there; else `waiter` is served, perhaps already.
   bool add(Waiter& waiter) noexcept;
 };
 
@@ -54,8 +52,7 @@ class FutureTable {
   Future& allocate(Free& free);
   /// Ends all references to the future.
   void release(Future& future, Free& free);
-  /// Returns the future; null where it was released, or there never was one. `ref` names a future of this
-  /// process.
+  /// Returns the future of this process that `ref` names; null where it was released, or there never was one.
   Future* find(const Ref& ref) const noexcept;
   /// Ends all references, and all lists of free ones. Workers must not run meanwhile.
   void reset();
@@ -80,8 +77,8 @@ class FutureTable {
   std::unique_ptr<std::atomic<Future*>[]> chunks_;
 };
 
-/// Tasks of other processes that are to run here: a waiter for such a result here need not ask its owner. All
-/// members may be called by any thread.
+/// Tasks of other processes that are to run here: a waiter for such a result here need not ask its owner. Any
+/// thread may call all members.
 class Guests {
  public:
   void add(const Ref& result);

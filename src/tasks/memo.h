@@ -12,8 +12,7 @@
 namespace edgewire::tasks {
 
 /// The results that a process knows, by the names of their tasks, when a run is tried again after a loss.
-/// Tasks are functions, so a task of the same name has the same result. All members may be called by any
-/// thread.
+/// Tasks are functions, so a task of the same name has the same result. Any thread may call all members.
 class Memo {
  public:
   /// The name of the first task of a run.

@@ -142,8 +142,7 @@ bool TaskJob::meet(bool finished) {
   return said[0] == "finished";
 }
 
-/// Returns the process that runs the tasks meant for that process: that process, or another one if it was
-/// lost.
+/// Returns the process that runs the tasks meant for `process`: itself, or another one if it was lost.
 int TaskJob::stand_in(int process) const {
   if (process == bootstrap_.rank() || std::ranges::find(peers_, process) != peers_.end()) return process;
   const std::size_t left = static_cast<std::size_t>(process) % (peers_.size() + 1);
