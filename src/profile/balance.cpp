@@ -116,10 +116,8 @@ report::Json Balance::to_json() const {
   if (has_wire()) json["line_bits_per_second"] = line_bits_per_s;
   add_busy(json, all);
   json["steps"] = report::Json::array();
-  for (const Step& step : steps) {
-    auto& one = json["steps"].emplace_back(report::Json{{"step", step.name}});
-    add_busy(one, step);
-  }
+  for (const Step& step : steps)
+    add_busy(json["steps"].emplace_back(report::Json{{"step", step.name}}), step);
   json["interval_seconds"] = interval_s;
   json["intervals"] = report::Json::array();
   for (const Interval& interval : intervals) {
@@ -188,13 +186,8 @@ std::uint64_t BalanceWatch::wire_bytes() const {
 double BalanceWatch::cores_s() const { return (process_cpu_seconds() - cpu_before_) / cores_; }
 
 Balance::Used BalanceWatch::used() const {
-  const auto disk = disks_.use();
-  return {seconds(now_ns() - began_ns_),
-          disk.seconds,
-          cores_s(),
-          disk.bytes_read,
-          disk.bytes_written,
-          wire_bytes()};
+  const auto [disk_s, read, written] = disks_.use();
+  return {seconds(now_ns() - began_ns_), disk_s, cores_s(), read, written, wire_bytes()};
 }
 
 void BalanceWatch::end_step(const std::string& name) {

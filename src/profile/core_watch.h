@@ -24,7 +24,7 @@ struct LostCores {
   double all() const { return to_hypervisor + to_programs; }
 };
 
-/// A watch that adds up the cores lost between begin() and end(), any number of times.
+/// Adds up the cores lost between begin() and end(), any number of times.
 class CoreWatch {
  public:
   void begin() { begin(core_times(), now_s()); }

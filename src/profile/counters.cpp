@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <utility>
 
 #include "base/seconds.h"
 #include "base/usage.h"
@@ -67,13 +68,8 @@ Maker maker() {
 /// The names of an event on one family of processors after another; libpfm4 knows only those of the family at
 /// hand. AMD counts lines that come into the first-level cache by their origin; those that the second level
 /// has fetched ahead are not seen.
-struct Named {
-  Event event;
-  const char* name;
-};
-constexpr Named kNamed[] = {
-    // These are for Skylake and later; Ivy Bridge to Broadwell; Zen 4; Zen to Zen 3, which see full queues
-    // only.
+constexpr std::pair<Event, const char*> kNamed[] = {
+    // These are for Skylake and later; Ivy Bridge to Broadwell; Zen 4; Zen to Zen 3, of full queues only.
     {Event::stalled_backend, "CYCLE_ACTIVITY:STALLS_TOTAL"},
     {Event::stalled_backend, "CYCLE_ACTIVITY:CYCLES_NO_EXECUTE"},
     {Event::stalled_backend, "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU"},
@@ -127,12 +123,6 @@ void add_named(EventCodes& codes) {
 void add_named(EventCodes&) {}
 #endif
 
-/// Returns whether the event is counted only in the kernel: the scheduler never works in user space.
-bool only_in_kernel(const EventCode& code) {
-  return code.type == PERF_TYPE_SOFTWARE &&
-         (code.config == PERF_COUNT_SW_CONTEXT_SWITCHES || code.config == PERF_COUNT_SW_CPU_MIGRATIONS);
-}
-
 /// Opens an event. Returns -1 and sets errno when it cannot be counted. Without the right to see the kernel,
 /// it counts user space alone.
 int open_event(const EventCode& code, int leader, int cpu) {
@@ -146,8 +136,12 @@ int open_event(const EventCode& code, int leader, int cpu) {
   const auto call = [&] {
     return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, cpu, leader, PERF_FLAG_FD_CLOEXEC));
   };
+  // The scheduler never works in user space.
+  const bool only_in_kernel =
+      code.type == PERF_TYPE_SOFTWARE &&
+      (code.config == PERF_COUNT_SW_CONTEXT_SWITCHES || code.config == PERF_COUNT_SW_CPU_MIGRATIONS);
   int descriptor = call();
-  if (descriptor < 0 && (errno == EACCES || errno == EPERM) && !only_in_kernel(code)) {
+  if (descriptor < 0 && (errno == EACCES || errno == EPERM) && !only_in_kernel) {
     attr.exclude_kernel = 1;
     descriptor = call();
   }
@@ -161,10 +155,9 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 EventCodes find_event_codes() {
   EventCodes codes;
   add_named(codes);
-  for (const auto& one : kGeneric) {
+  for (const auto& one : kGeneric)
     if (one.maker == Maker::any || one.maker == maker())
       codes[static_cast<std::size_t>(one.event)].push_back({one.type, one.config, 0});
-  }
   return codes;
 }
 
@@ -224,36 +217,28 @@ EventGroup::EventGroup(std::initializer_list<Event> events, int cpu) noexcept {
     int descriptor = -1;
     errno = ENOENT;
     for (const auto& code : kCodes[static_cast<std::size_t>(event)]) {
-      descriptor = open_event(code, descriptors_.empty() ? -1 : descriptors_[0], cpu);
+      descriptor = open_event(code, files_.empty() ? -1 : files_[0].descriptor(), cpu);
       if (descriptor >= 0) break;
     }
     if (descriptor < 0) {
       if (event == *events.begin()) error_ = errno;
       continue;
     }
-    descriptors_.push_back(descriptor);
+    files_.emplace_back(descriptor);
     events_.push_back(event);
   }
 }
 
-EventGroup::~EventGroup() {
-  for (const int descriptor : descriptors_) close(descriptor);
-}
-
 void EventGroup::read(CounterValues& counts) const noexcept {
-  if (descriptors_.empty()) return;
+  if (files_.empty()) return;
   std::array<std::uint64_t, 3 + kEvents> words{};  // words: number, enabled, running, values
   const auto bytes = static_cast<ssize_t>((3 + events_.size()) * sizeof(std::uint64_t));
-  if (::read(descriptors_[0], words.data(), sizeof(words)) != bytes) return;
+  if (::read(files_[0].descriptor(), words.data(), sizeof(words)) != bytes) return;
   for (std::size_t i = 0; i < events_.size(); ++i) counts[events_[i]] = {words[3 + i], words[1], words[2]};
 }
 
 ThreadCounters::ThreadCounters() noexcept
     : schedule_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
-
-ThreadCounters::~ThreadCounters() {
-  if (schedule_ >= 0) close(schedule_);
-}
 
 CounterValues ThreadCounters::read() const noexcept {
   CounterValues counts;
@@ -265,7 +250,7 @@ CounterValues ThreadCounters::read() const noexcept {
   set(Event::context_switches, static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw));
   set(Event::involuntary_switches, static_cast<std::uint64_t>(usage.ru_nivcsw));
   std::array<char, 80> text{};  // nanoseconds on a core, nanoseconds waiting for one, turns
-  if (schedule_ >= 0 && pread(schedule_, text.data(), text.size() - 1, 0) > 0) {
+  if (pread(schedule_.descriptor(), text.data(), text.size() - 1, 0) > 0) {
     char* end = nullptr;
     std::strtoull(text.data(), &end, 10);
     set(Event::core_wait_ns, std::strtoull(end, nullptr, 10));
@@ -290,8 +275,7 @@ std::string explain_missing_counters(int error) {
            "CONFIG_PERF_EVENTS, or allow the call in the seccomp profile";
   return fmt::format(
       "no hardware counters: the machine gives none ({}), as most virtual machines: use a host with a "
-      "virtual "
-      "PMU or the bare machine; make bench-cachegrind simulates the caches",
+      "virtual PMU or the bare machine; make bench-cachegrind simulates the caches",
       std::strerror(error));
 }
 

@@ -24,12 +24,6 @@ using topology::Phase;
 
 namespace {
 
-std::uint64_t host_id() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return std::hash<std::string>{}(id);
-}
-
 std::uint64_t work_ns(const PhaseTimes& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0}) -
          times[static_cast<std::size_t>(Phase::wait)];
@@ -38,13 +32,12 @@ std::uint64_t work_ns(const PhaseTimes& times) {
 /// Returns the part of the time in which workers had a core, of the time in which they had work.
 double cpu_share(const ProcessProfile& process) {
   double cpu_ns = 0, all_ns = 0;
-  for (const auto& worker : process.workers) {
+  for (const auto& worker : process.workers)
     for (const auto phase : {Phase::compute, Phase::send, Phase::apply}) {
       const auto p = static_cast<std::size_t>(phase);
       cpu_ns += worker.counts[p].count(Event::task_clock_ns);
       all_ns += static_cast<double>(worker.counted_ns[p]);
     }
-  }
   return all_ns > 0 ? std::min(1.0, cpu_ns / all_ns) : 1;
 }
 
@@ -61,9 +54,8 @@ double core_wait_share(const ProcessProfile& process) {
 /// Returns whether the working sets of this host's processes stay in its cache.
 bool in_cache(const Profile& profile, const ProcessFacts& facts) {
   std::uint64_t bytes = 0;
-  for (const auto& other : profile.processes) {
+  for (const auto& other : profile.processes)
     if (other.facts.host == facts.host) bytes += other.facts.working_set_bytes;
-  }
   return bytes <= facts.cache_bytes;
 }
 
@@ -76,8 +68,8 @@ double waited_s(const ProcessProfile& process, const IterationTimes& times) {
 /// Returns the first iteration that counts: the first iteration of the engine warms the caches.
 std::size_t first_of(const Profile& profile) { return profile.of_engine() ? 1 : 0; }
 
-/// Sets for each process the least time that any other process waited. It goes iteration by iteration, since
-/// a process may be late in few of them.
+/// Sets for each process the least time that any other process waited, iteration by iteration, since a
+/// process may be late in few of them.
 void set_awaited(const Profile& profile, RunLoad& load) {
   const std::size_t first = first_of(profile);
   std::size_t count = SIZE_MAX;
@@ -161,14 +153,13 @@ double measure_memory_rate(topology::WorkerPool& pool) {
     const std::uint64_t start = now_ns();
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
       std::uint64_t sums[4] = {};
-      for (std::size_t i = 0; i + 4 <= words.size(); i += 4) {
+      for (std::size_t i = 0; i + 4 <= words.size(); i += 4)
         for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += words[i + lane];
-      }
       kept.fetch_add(sums[0] + sums[1] + sums[2] + sums[3], std::memory_order_relaxed);
     }
     took[static_cast<std::size_t>(worker)] = seconds(now_ns() - start);
   });
-  return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
+  return static_cast<double>(bytes) * kSweeps * pool.workers() / std::ranges::max(took);
 }
 
 double measure_line(launch::Bootstrap& bootstrap, process::LocalProcess& process) {
@@ -237,28 +228,26 @@ void Profiler::count_frames() {
 
 std::vector<Gauge> Profiler::gauges() const {
   std::vector<Gauge> all;
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  const auto add = [&](std::string name, const char* unit, double scale, std::function<double()> read) {
+    all.push_back({std::move(name), unit, scale, true, std::move(read)});
+  };
   for (int w = 0; w < process_.pool().workers(); ++w)
-    all.push_back({fmt::format("worker {}", w), "cores", 1e-9, true,
-                   [this, w] { return static_cast<double>(timeline_.cpu_ns(w)); }});
+    add(fmt::format("worker {}", w), "cores", 1e-9, [=, this] { return number(timeline_.cpu_ns(w)); });
   for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
   if (bootstrap_.size() == 1) return all;
-  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
-  const auto add = [&](std::string name, const char* unit, double scale, bool rate,
-                       std::function<double()> read) {
-    all.push_back({std::move(name), unit, scale, rate, std::move(read)});
-  };
   if (options_.words.step == Words().step) {
-    add("ready", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().ready); });
-    add("arrived", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().arrived); });
+    add("ready", "chunks/s", 1, [=, this] { return number(timeline_.chunks().ready); });
+    add("arrived", "chunks/s", 1, [=, this] { return number(timeline_.chunks().arrived); });
   }
-  add("in flight", "chunks", 1, false, [this] { return writes_in_flight(); });
+  all.push_back({"in flight", "chunks", 1, false, [this] { return writes_in_flight(); }});
   const auto& link = process_.link();
   for (int p = 0; p < bootstrap_.size(); ++p) {
     if (p != bootstrap_.rank())
-      add(fmt::format("to rank {}", p), "Gbit/s", 8e-9, true,
+      add(fmt::format("to rank {}", p), "Gbit/s", 8e-9,
           [=, &link] { return number(link.frame_bytes_to(p)); });
     add(p == bootstrap_.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting", 1e-9,
-        true, [=, this] { return number(timeline_.waited_ns(p)); });
+        [=, this] { return number(timeline_.waited_ns(p)); });
   }
   return all;
 }
@@ -267,10 +256,9 @@ std::vector<Gauge> Profiler::gauges() const {
 double Profiler::writes_in_flight() const {
   const auto& link = process_.link();
   std::uint64_t completed = 0;
-  for (int p = 0; p < bootstrap_.size(); ++p) {
+  for (int p = 0; p < bootstrap_.size(); ++p)
     for (int lane = 0; p != bootstrap_.rank() && lane < process_.pool().workers(); ++lane)
       completed += link.completed(lane, p);
-  }
   const std::uint64_t taken = link.counters().writes;  // read later, so that it is not less
   return static_cast<double>(taken - std::min(taken, completed));
 }
@@ -278,7 +266,9 @@ double Profiler::writes_in_flight() const {
 /// Adds the facts of the machine.
 void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
-  facts.host = host_id();
+  std::string host;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> host;
+  facts.host = std::hash<std::string>{}(host);
   facts.workers = process_.pool().workers();
   facts.cores = cores_of(bootstrap_, process_.pool());
   facts.cache_bytes = machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes;
@@ -305,14 +295,13 @@ Profile Profiler::gather(ProcessFacts mine) {
   profile.line_bits_per_s = line_bits_per_s_;
   profile.given_bits_per_s = options_.given_bits_per_s;
   for (std::size_t p = 0; p < all_facts.size(); ++p) {
-    ProcessProfile one;
+    auto& one = profile.processes.emplace_back();
     one.facts = all_facts[p].at(0);
     one.iterations = std::move(all_iterations[p]);
     one.workers = std::move(all_workers[p]);
     one.waited_ns = std::move(all_waits[p]);
     one.samples = samples[p];
     one.wire_bytes_to = std::move(all_bytes[p]);
-    profile.processes.push_back(std::move(one));
   }
   for (int w = 0; w < workers; ++w) {
     auto spans = profile::gather(bootstrap_, timeline_.spans(w));
@@ -323,12 +312,10 @@ Profile Profiler::gather(ProcessFacts mine) {
     }
   }
   if (profile.processes.empty()) return profile;
-  for (const auto& process : profile.processes) {
-    for (const auto& worker : process.workers) {
+  for (const auto& process : profile.processes)
+    for (const auto& worker : process.workers)
       if (worker.counter_error != 0)
         profile.missing_counters = explain_missing_counters(worker.counter_error);
-    }
-  }
   profile.load = load_of(profile);
   profile.verdict = judge(profile.load);
   return profile;

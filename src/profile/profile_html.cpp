@@ -25,9 +25,8 @@ constexpr const char* kPhaseStyle[topology::kPhases] = {"s0", "s2", "s1", "s4"};
 /// Returns a round number that is not less, and whose half is round, too.
 double round_up(double value) {
   const double power = std::pow(10, std::floor(std::log10(value)));
-  for (const double digit : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0}) {
+  for (const double digit : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0})
     if (digit * power >= value) return digit * power;
-  }
   return 10 * power;
 }
 
@@ -60,17 +59,14 @@ std::string with_time_axis(Drawing& figure, double bottom, const std::string& be
   return figure.figure(bottom + 20);
 }
 
-/// Returns all names that a chart of any rank shows in this unit. Their order gives them their colours, so
-/// that a colour means the same in the charts of all ranks.
+/// Returns all names that a chart of any rank shows in this unit. Their order gives them their colours, which
+/// mean the same in the charts of all ranks.
 std::vector<std::string> shown_names(const Profile& profile, const std::string& unit) {
   std::vector<std::string> names;
-  for (const auto& process : profile.processes) {
-    for (const auto& series : process.samples.series) {
-      if (series.unit == unit && largest(series) > 0 &&
-          std::find(names.begin(), names.end(), series.name) == names.end())
+  for (const auto& process : profile.processes)
+    for (const auto& series : process.samples.series)
+      if (series.unit == unit && largest(series) > 0 && std::ranges::find(names, series.name) == names.end())
         names.push_back(series.name);
-    }
-  }
   return names;
 }
 
@@ -118,10 +114,9 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
   const auto& all = process.iterations;
   const std::size_t first = all.size() > kMost ? all.size() - kMost : 0;
   double most = 1e-9;
-  for (const auto& other : profile.processes) {
+  for (const auto& other : profile.processes)
     for (std::size_t i = std::min(first, other.iterations.size()); i < other.iterations.size(); ++i)
       most = std::max(most, ms(other.iterations[i].end_ns - other.iterations[i].begin_ns));
-  }
   most = round_up(most);
   const std::string& step = profile.words.step;
   Drawing figure(
@@ -190,14 +185,11 @@ void add_verdict(report::Page& page, const Verdict& verdict) {
 }
 
 report::Table phases(const Profile& profile) {
-  report::Table table;
-  table.header = {
-      "rank", "compute ms", "send ms", "wait ms", "apply ms", "slowest worker ms", profile.words.items + " M",
-      "CPU %"};
+  report::Table table{{"rank", "compute ms", "send ms", "wait ms", "apply ms", "slowest worker ms",
+                       profile.words.items + " M", "CPU %"}};
   for (std::size_t p = 0; p < profile.processes.size(); ++p) {
     const auto& load = profile.load.processes[p];
-    auto& row = table.rows.emplace_back();
-    row.push_back(fmt::format("{}", p));
+    auto& row = table.rows.emplace_back(std::vector{std::to_string(p)});
     for (std::size_t phase = 0; phase < topology::kPhases; ++phase)
       row.push_back(fmt::format("{:.4g}", 1e3 * mean_seconds(profile.processes[p], phase)));
     row.push_back(fmt::format("{:.4g}", 1e3 * load.slowest_worker_s));
@@ -210,12 +202,10 @@ report::Table phases(const Profile& profile) {
 /// Returns a table with a row for each process and a column for each process.
 template <class Cell>
 report::Table matrix(const Profile& profile, const std::string& corner, const Cell& cell) {
-  report::Table table;
-  table.header = {corner};
-  for (std::size_t q = 0; q < profile.processes.size(); ++q) table.header.push_back(fmt::format("{}", q));
+  report::Table table{{corner}};
+  for (std::size_t q = 0; q < profile.processes.size(); ++q) table.header.push_back(std::to_string(q));
   for (std::size_t p = 0; p < profile.processes.size(); ++p) {
-    auto& row = table.rows.emplace_back();
-    row.push_back(fmt::format("{}", p));
+    auto& row = table.rows.emplace_back(std::vector{std::to_string(p)});
     for (std::size_t q = 0; q < profile.processes.size(); ++q)
       row.push_back(cell(profile.processes[p], p, q));
   }
@@ -270,8 +260,7 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
   const std::uint64_t begin = samples.at_ns.front();
   const double length = std::max(1.0, static_cast<double>(samples.at_ns.back() - begin));
   for (const auto* series : shown) {
-    const auto place = std::find(names.begin(), names.end(), series->name) - names.begin();
-    const auto colour = static_cast<std::size_t>(place);
+    const auto colour = static_cast<std::size_t>(std::ranges::find(names, series->name) - names.begin());
     figure.legend(fmt::format("s{}", colour % Drawing::kColours), series->name);
     Points points;
     for (std::size_t i = 0; i < samples.at_ns.size(); ++i) {
@@ -322,7 +311,7 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
     }));
   }
   figures.clear();
-  for (std::size_t p = 0; p < shown; ++p) {
+  for (std::size_t p = 0; p < shown; ++p)
     for (const auto& [unit, what] : {std::pair{"cores", "CPU"},
                                      {"workers waiting", "Waits"},
                                      {"chunks/s", "Chunks"},
@@ -333,7 +322,6 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
                                      {"MB/s", "Disks"}})
       if (auto figure = samples_figure(*this, p, unit, what); !figure.empty())
         figures.push_back(std::move(figure));
-  }
   if (!figures.empty()) {
     page.heading("The machines meanwhile");
     page.figures(figures);

@@ -1,5 +1,4 @@
-// This file records the use of the machine while a job runs: it reads gauges of the system at regular
-// intervals.
+// This file reads gauges of the system at regular intervals while a job runs.
 #pragma once
 
 #include <chrono>

@@ -35,15 +35,10 @@ class Ring {
 };
 
 /// A sum to which its worker adds and which the sampler reads; it pairs with nothing.
-class Sum {
- public:
-  void add(std::uint64_t value) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
-  }
-  std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
+struct Sum {
+  std::atomic<std::uint64_t> value{0};
+  void add(std::uint64_t more) noexcept { value.store(get() + more, std::memory_order_relaxed); }
+  std::uint64_t get() const noexcept { return value.load(std::memory_order_relaxed); }
 };
 
 }  // namespace timeline
