@@ -18,7 +18,6 @@
 #include <random>
 #include <span>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "base/rooms.h"
 #include "base/seconds.h"

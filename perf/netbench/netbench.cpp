@@ -71,8 +71,8 @@ class Bench {
   void stream(int lane, std::size_t bytes, const Limit& limit, bool each_told);
   bool send_batch(int lane, std::size_t bytes, std::uint64_t most, bool each_told);
   void ping_pong(std::size_t bytes, const Limit& limit);
-  std::byte mark() const;
-
+  /// Returns a byte that differs from one measurement to the next.
+  std::byte mark() const { return static_cast<std::byte>(measurements_ % 255 + 1); }
   Lane& lane_of(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
   std::size_t place(int lane) const { return static_cast<std::size_t>(lane) * lane_bytes_; }
   std::span<const std::byte> source(int lane, std::size_t bytes) const {
@@ -98,16 +98,15 @@ class Bench {
   transport::Transport& link_ = process_.link();
   std::span<std::byte> region_, source_;
   std::vector<Lane> lanes_;
-  std::uint64_t measurements_ = 0;
-  std::uint64_t rounds_ = 0;     ///< rounds so far
-  std::vector<double> samples_;  ///< round trips of the last measurement, at rank 0
+  std::uint64_t measurements_ = 0, rounds_ = 0;  ///< numbers so far
+  std::vector<double> samples_;                  ///< round trips of the last measurement, at rank 0
 };
 
 Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
     : bootstrap_(bootstrap),
       options_(options),
       peer_(1 - bootstrap.rank()),
-      lane_bytes_(*std::max_element(options.sizes.begin(), options.sizes.end())),
+      lane_bytes_(std::ranges::max(options.sizes)),
       process_(bootstrap, options.process, options.process.workers * kKinds),
       lanes_(static_cast<std::size_t>(options.process.workers)) {
   const std::size_t bytes = lane_bytes_ * lanes_.size();
@@ -118,8 +117,7 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
   source_ = link_.send_memory(bytes);
 }
 
-/// Returns both processes' shares. While they wait for each other here, one may still need the other's
-/// transport.
+/// Returns both processes' shares. Meanwhile one may still need the other's transport.
 std::vector<Share> Bench::gather(const Share& mine) {
   const process::LinkProgress progress(link_);
   std::vector<Share> shares;
@@ -206,9 +204,6 @@ void Bench::ping_pong(std::size_t bytes, const Limit& limit) {
   announce(kAck, measurements_);
 }
 
-/// Returns a byte that differs from one measurement to the next.
-std::byte Bench::mark() const { return static_cast<std::byte>(measurements_ % 255 + 1); }
-
 Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   const bool is_latency = test == NetbenchTest::latency;
   const int lanes = is_latency ? 1 : options_.process.workers;
@@ -223,10 +218,9 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
     process_.pool().run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
   const double cpu_s = process_cpu_seconds() - cpu_before;
   const auto after = link_.counters();
-  for (int lane = 0; receives && lane < lanes; ++lane) {
+  for (int lane = 0; receives && lane < lanes; ++lane)
     if (!std::ranges::all_of(region_.subspan(place(lane), bytes), [&](std::byte b) { return b == mark(); }))
       throw Error(fmt::format("a message of {} bytes from rank {} has arrived changed", bytes, peer_));
-  }
   Share share{0,
               cpu_s,
               after.writes - before.writes,
@@ -298,7 +292,7 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
   Bench bench(bootstrap, options);
   std::vector<NetbenchRow> rows;
   const std::size_t all = options.tests.size() * options.sizes.size();
-  for (const NetbenchTest test : options.tests) {
+  for (const NetbenchTest test : options.tests)
     for (const std::size_t bytes : options.sizes) {
       if (options.progress) options.progress({"measuring", rows.size(), all, "measurements"});
       const auto row = bench.measure(test, bytes);
@@ -306,7 +300,6 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
       rows.push_back(row);
       if (on_row) on_row(row);
     }
-  }
   return rows;
 }
 

@@ -8,15 +8,8 @@
 namespace edgewire::perf {
 
 const char* to_name(NetbenchTest test) {
-  switch (test) {
-    case NetbenchTest::bandwidth:
-      return "bandwidth";
-    case NetbenchTest::rate:
-      return "rate";
-    case NetbenchTest::latency:
-      break;
-  }
-  return "latency";
+  constexpr const char* kNames[] = {"bandwidth", "rate", "latency"};
+  return kNames[static_cast<std::size_t>(test)];
 }
 
 double NetbenchRow::cores_per_10g() const {
