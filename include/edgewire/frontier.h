@@ -1,8 +1,7 @@
 // Runs a kernel that follows only the edges of vertices that have changed, superstep by superstep.
 //
 // A process knows the vertices that it owns, and its boundary vertices: those of other processes that its
-// edges lead to. Both have numbers, the owned ones first, so that a kernel keeps what it needs of a vertex in
-// arrays of known() elements.
+// edges lead to. Both have numbers, the owned ones first, so that kernels use arrays of known() elements.
 #pragma once
 
 #include <algorithm>
@@ -93,8 +92,8 @@ requires(std::is_trivially_copyable_v<Value> &&
                       boundary) {}
 
   /// Runs one superstep and returns the next frontier. Adds what this process has heard from others to
-  /// `told`, unless that is null. Throws UsageError where a number in `frontier` is not less than owned(),
-  /// and what the functions throw.
+  /// `told`, unless that is null. Throws UsageError for a number from owned() on, and passes on what the
+  /// functions throw.
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
                                      const Hear& hear, const Say& say = {},
@@ -156,8 +155,7 @@ requires(std::is_trivially_copyable_v<Value> &&
   /// process, whose number is step(), and then what falls into it; a vertex that is in a lower one by then
   /// was visited there, and need not be again. What a vertex tells leads to its own bucket or to higher ones,
   /// and only known vertices are told. A process that alone has vertices waiting goes on with its next
-  /// buckets. As in delta stepping (Meyer, Sanders, 2003), see Dhulipala, Blelloch, Shun: "Julienne" (SPAA
-  /// 2017).
+  /// buckets. As in delta stepping (Meyer, Sanders, 2003), see Dhulipala, Blelloch, Shun: Julienne (2017).
   template <class Visit, class Hear, class Order, class Say>
   void settle_in_order(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
                        const Order& order, const Say& say) {

@@ -93,8 +93,7 @@ struct Range {
   }
 };
 
-/// Turns the edges above and to the left of a block into those below and to the right. Returns its best
-/// score.
+/// Turns the edges above and to the left of a block into those below and to the right. Returns its best.
 Best sweep(const Alignment& all, Range rows, Range columns, Score corner, Edge& left, Edge& above) {
   const auto [match, mismatch, open, extend] = all.scoring;
   const Score first = open + extend;

@@ -1,5 +1,4 @@
-// Benchmarks of tiles share this: it gives the edges of a graph in memory to the tile builder, and cuts
-// columns as a job does.
+// Benchmarks of tiles give the edges of a graph in memory to the tile builder, and cut columns, by this.
 #pragma once
 
 #include <cstdint>

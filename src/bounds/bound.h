@@ -42,8 +42,7 @@ void check(const BoundOptions& options);
 
 /// Returns the number of messages that rank 0, the process with most of them, sends before the first
 /// iteration. It counts handshakes, collective calls and lists of the plan. The job is one over a host list
-/// or a launcher, uses TCP and a strategy that is given, and sends no rows to their owners. The run report
-/// calls this setup_messages.
+/// or a launcher, uses TCP and a given strategy, and sends no rows. The run report calls it setup_messages.
 std::uint64_t setup_messages(int processes, int workers);
 
 /// The figures of the covers for one number of processes.

@@ -115,8 +115,7 @@ class Text {
     line.push_back(readable_bytes(row.memory_bytes));
   }
 
-  /// Adds the setup messages, whose number grows with the number of peers: they are the cost of the bootstrap
-  /// of a large job.
+  /// Adds the setup messages. Their number grows with that of peers: they are the cost of a large start.
   void add_setup(const BoundRow& row) {
     if (row.processes == 1) return;
     const auto peers = static_cast<std::uint64_t>(row.processes - 1);

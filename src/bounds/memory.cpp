@@ -104,8 +104,7 @@ std::uint64_t kernel_bytes(const kernels::KernelMemory& kernel, const GraphShare
   return bytes_of(share) + (several ? kBoundary.of(share) + blocks(graph, share) : 0);
 }
 
-/// Returns, for each process, the vertices of others with an edge to one of its own, each once. Adds the
-/// in-edges.
+/// Returns, for each process, the vertices of others with an edge to one of its own. Adds the in-edges.
 std::vector<std::vector<VertexId>> sources_of(const Graph& graph, const kernels::Names& names,
                                               std::vector<ProcessShare>& shares) {
   std::vector<std::vector<VertexId>> sources(shares.size());
@@ -121,8 +120,7 @@ std::vector<std::vector<VertexId>> sources_of(const Graph& graph, const kernels:
   return sources;
 }
 
-/// Returns the memory of a process. A dense kernel sends with strategy slots, and `cover` needs no more
-/// memory than that.
+/// Returns the memory of a process. A dense kernel uses slots here; cover needs no more memory than that.
 std::uint64_t memory_of(std::string_view kernel, const GraphShares& graph) {
   if (!kernels::descriptor_of(kernel).dense) return frontier_memory(kernel, graph);
   const ProcessShare& share = graph.processes.front();

@@ -30,8 +30,7 @@ struct DenseShare {
 /// Returns the most anonymous memory that the process has until its job ends, in bytes, with one worker:
 /// while it plans, while it builds tiles or while it iterates. The sum leaves out the mapped graph, buffers
 /// of connections, the shared memory of inboxes, and the values that rank 0 gathers. The bytes of an edge in
-/// a tile depend on the graph, so this is an estimate: the constants are those of Kronecker graphs and of a
-/// web crawl.
+/// a tile depend on the graph, so this is an estimate: its constants are of Kronecker graphs and a web crawl.
 std::uint64_t dense_memory(const DenseShare& share);
 
 using kernels::GraphShares, kernels::ProcessShare;
@@ -49,8 +48,7 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
 /// Returns the anonymous memory of the process that will take most, in bytes, with one worker in each
 /// process. The sum leaves out the mapped graph, buffers of connections, rings, and the memory of rank 0
 /// alone, which gathers results. For scc of directed graphs it leaves out the edges that its first search
-/// leaves over: their number is not known beforehand. `kernel`: one that follows a frontier; else throws
-/// UsageError.
+/// leaves over: their number is not known. `kernel`: one that follows a frontier; else throws UsageError.
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares);
 
 /// Returns estimates as text for people, ending with a newline.

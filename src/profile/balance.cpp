@@ -165,8 +165,7 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& 
                          {"cores", "", 1, true, [this] { return cores_s(); }}});
 }
 
-/// Returns the bytes that crossed the wire to this peer since the job began. Bytes to the same host by shared
-/// memory cross no wire.
+/// Returns the bytes that crossed the wire to this peer since the job began. Shared memory is no wire.
 std::uint64_t BalanceWatch::wire_bytes_to(int peer) const {
   const auto& link = process_.link();
   const auto& nodes = bootstrap_.nodes();

@@ -5,8 +5,7 @@
 
 namespace edgewire::profile {
 
-/// The seconds of all cores since the machine started. Interrupts are left out: on shaped links they do the
-/// work of a network card.
+/// The seconds of all cores since the machine started, without interrupts: these do a network card's work.
 struct CoreTimes {
   double busy_s = 0;      ///< time of programs, in user space and in the kernel
   double stolen_s = 0;    ///< time given to others by a hypervisor ("steal" in proc(5))

@@ -123,8 +123,7 @@ void add_named(EventCodes& codes) {
 void add_named(EventCodes&) {}
 #endif
 
-/// Opens an event. Returns -1 and sets errno when it cannot be counted. Without the right to see the kernel,
-/// it counts user space alone.
+/// Opens an event; -1 and errno say that it cannot. Without the right to see the kernel, counts user space.
 int open_event(const EventCode& code, int leader, int cpu) {
   perf_event_attr attr{};
   attr.size = sizeof(attr);

@@ -68,8 +68,7 @@ double instructions_per_llc_miss(const CounterValues& counts) noexcept;
 /// Returns 64 bytes for each miss of the last-level cache.
 double bytes_from_memory(const CounterValues& counts) noexcept;
 
-/// A group of events of the thread that makes it. At any time it counts all of them or none
-/// (perf_event_open(2)).
+/// A group of events of the thread that makes it. At any time all count, or none (perf_event_open(2)).
 class EventGroup {
  public:
   /// Begins to count those of `events` that the machine and the rights of the process allow. `cpu`: count

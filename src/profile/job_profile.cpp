@@ -19,8 +19,7 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const DenseJob& job, c
     if (from == to) continue;
     values += job.traffic().at(from, to) + job.traffic().at(to, from);
     if (job.strategy() != plan::Strategy::edge) continue;
-    // No tile holds the edges to other processes. Strategy `edge` sends a value for each of them, and finds
-    // it by a list of their sources.
+    // Edges to others are in no tile: strategy `edge` sends a value for each, by a list of their sources.
     edges += job.traffic().at(from, to);
     tiles += sizeof(std::uint32_t) * job.traffic().at(from, to);
   }

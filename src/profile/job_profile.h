@@ -13,8 +13,7 @@
 
 namespace edgewire::profile {
 
-/// Returns the work of this process in an iteration. `disk`: its reads in `iterations`, if tiles are on
-/// disks.
+/// Returns the work of this process in an iteration. `disk`: its reads in `iterations`, with tiles on disks.
 ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const DenseJob& job, const disk::ReadFigures& disk,
                       std::size_t iterations);
 /// Returns the work of this process in a superstep: the mean of `steps`, which are those of all runs. `disk`:
@@ -47,8 +46,7 @@ class LoadWatch {
 
   /// Returns the time of BalanceWatch.
   double disk_s() const { return balance_.disk_s(); }
-  /// Returns the balance, after end_run(). Adds the profile to the report of rank 0, if there is one.
-  /// Collective.
+  /// Returns the balance, after end_run(). Adds the profile, if any, to the report of rank 0. Collective.
   Balance gather(report::JobReport& report, const ProcessFacts& facts);
 
  private:

@@ -3,8 +3,7 @@
 // run, and draws it. This file has the gathered records of all processes, and their meaning.
 //
 // A command that can be profiled makes a Profiler, puts a ProfiledRun around what runs, and calls end_step()
-// after each step. It has add_profile_options() (cli/job_options.h), its kind in cli/commands.cpp, and the
-// section in its schema.
+// after each step. It has add_profile_options(), its kind in cli/commands.cpp, and the section in its schema.
 #pragma once
 
 #include <chrono>
@@ -51,8 +50,7 @@ struct ProcessProfile {
 /// Returns the bits per second of a link like that of `process`, with all headers, as measured. Collective.
 double measure_line(launch::Bootstrap& bootstrap, process::LocalProcess& process);
 
-/// Returns the number of cores of a process's workers: one for each, or its share of those of the host where
-/// these are fewer.
+/// Returns the cores of a process's workers: one for each, or its share of the host's where these are fewer.
 int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool);
 
 struct ProfileOptions {
@@ -81,8 +79,7 @@ struct Profile : report::Section {
   /// Returns whether its steps are iterations of the engine.
   bool of_engine() const { return words.step == Words().step; }
 
-  /// Returns a line on what the counters tell of computing and which of them are missing, or why there are
-  /// none.
+  /// Returns a line on what the counters tell of computing, and which are missing, or why there are none.
   std::string counters_line() const;
   /// Returns a table and the verdict as lines, ending with a newline.
   std::string to_text() const override;
@@ -108,8 +105,7 @@ class Profiler {
   /// Ends the observation of the workers.
   void end_run();
 
-  /// Returns the whole profile at rank 0, and nothing elsewhere. Call it after the last step. `mine`: the
-  /// facts of the job. Collective.
+  /// Returns the whole profile at rank 0, after the last step. `mine`: the facts of the job. Collective.
   Profile gather(ProcessFacts mine);
 
  private:
@@ -167,8 +163,7 @@ double mean_seconds(const ProcessProfile& process, std::size_t phase);
 /// Returns the samples of all processes at rank 0, and nothing elsewhere. Collective.
 std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples& mine);
 
-/// Returns the input of judge() from the records: means of the kept iterations, without the first where that
-/// warms the caches.
+/// Returns the input of judge(): means of the kept iterations, without one that only warms the caches.
 RunLoad load_of(const Profile& profile);
 
 /// Returns the bytes per second that the workers of the pool read together, from a working set that fits no

@@ -52,8 +52,7 @@ std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
 
 }  // namespace
 
-/// The records of a worker. Its thread writes them, and so does the worker that ends an iteration while it
-/// rests.
+/// The records of a worker. Its thread writes them, or while it rests the worker that ends an iteration.
 struct alignas(64) Timeline::Worker {
   Worker(const TimelineOptions& options)
       : spans(options.spans),

@@ -74,7 +74,7 @@ class Timeline final : public topology::Observer {
   // For jobs that run several times, or whose pool reports to this: one worker calls these; the others rest.
   /// Begins a run: all workers have begun, and the first iteration starts now.
   void begin_run() noexcept;
-  /// Ends a run, before the workers finish. The time after its last iteration is a part of that; a run
+  /// Ends a run, before the workers finish. The time since its last iteration is a part of that; a run
   /// without one leaves no times.
   void end_run() noexcept;
 
@@ -91,14 +91,12 @@ class Timeline final : public topology::Observer {
   // Any thread may call these at any time.
   /// Returns the CPU time of the worker's thread since begin(); 0 before.
   std::uint64_t cpu_ns(int worker) const noexcept;
-  /// The numbers of chunks that were ready to be sent, that the link has taken, and that have come from
-  /// peers, since begin().
+  /// The numbers of chunks that were ready to be sent, and that have come from peers, since begin().
   struct Chunks {
     std::uint64_t ready = 0, arrived = 0;
   };
   Chunks chunks() const noexcept;
-  /// Returns the nanoseconds that workers have waited for the peer (this rank: for workers of this process)
-  /// in phases that are over.
+  /// Returns the nanoseconds of waiting for the peer (this rank: for own workers) in phases that are over.
   std::uint64_t waited_ns(int peer) const noexcept;
 
  private:

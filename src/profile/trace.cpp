@@ -97,8 +97,7 @@ class Writer {
     }
   }
 
-  /// Returns the time when the receiver saw chunk `number` of the lane, counted from the first iteration; 0:
-  /// that is not kept.
+  /// Returns when the receiver saw chunk `number` of the lane, counted from the first iteration; 0: not kept.
   std::uint64_t arrived_ns(const Lane& lane, std::uint64_t number) const {
     const auto& process = profile_.processes[lane.to];
     if (lane.worker >= process.arrivals.size()) return 0;
@@ -133,8 +132,7 @@ class Writer {
       }
   }
 
-  /// Adds the steps, which are iterations that have names. Each one goes from its begin to its end, in a lane
-  /// of the process.
+  /// Adds the steps: iterations that have names, each from its begin to its end, in a lane of the process.
   void add_steps(std::size_t p) {
     const auto& all = profile_.processes[p].iterations;
     for (std::size_t i = 0; i < all.size() && i < profile_.names.size(); ++i) {

@@ -1,5 +1,4 @@
-// The sections of an .ew file (graph/file/format.h), or of a part of a graph, written by several workers and
-// processes.
+// The sections of an .ew file (graph/file/format.h), or of a part, written by several workers and processes.
 #pragma once
 
 #include <cstdint>

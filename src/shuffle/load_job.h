@@ -37,16 +37,14 @@ struct LoadOptions {
 
 /// The record of an edge: see edge_record.h.
 RecordShape edge_record(bool weighted);
-/// Returns the needs of a process that loads such records. `renumbers`: whether it keeps a bit for each id
-/// that may occur.
+/// Returns the needs of a process that loads such records. `renumbers`: whether it keeps a bit for each id.
 MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
                        bool renumbers);
 
 /// Makes a graph file of edges that need not fit memory: the same bytes as graph::Builder. Edges are records
 /// (source, target, weight), big endian, that go to the owner of their source's range and are merged into the
 /// rows of the file. Beside them a process keeps a bit for each id that may occur. Either all processes are
-/// on one host and write one file, or each writes a part (see Graph). Functions but add() and
-/// add_vertices() are collective.
+/// on one host and write one file, or each writes a part. All is collective but add() and add_vertices().
 class LoadJob final : public graph::EdgeSink {
  public:
   /// Makes the job. `bootstrap` outlives it.
@@ -60,8 +58,7 @@ class LoadJob final : public graph::EdgeSink {
   void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
   std::uint64_t sum(std::uint64_t mine) override;
   std::uint64_t least(std::uint64_t mine) override;
-  /// Writes the file, or the parts of all processes, which have no names yet. The summary is that of the
-  /// whole file in all processes.
+  /// Writes the file, or all parts, which have no names yet. Returns the summary of all in all processes.
   graph::BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
   /// Gives the output its name, after write(). Collective: all that can fail comes before it.

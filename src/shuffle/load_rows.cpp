@@ -1,5 +1,4 @@
-// This file has the part of LoadJob that turns the sorted edges into the rows of a graph file, or of a part
-// for each process.
+// This file has the part of LoadJob that turns sorted edges into rows of a graph file, or of parts.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 // The shuffle folder moves records of one size to the processes that own them, and sorts them on the way, in
 // less memory than they take: what does not fit goes to disk as sorted runs, which are merged once.
-// sort_job.h writes the records to parts, and load_job.h makes edges the rows of a graph file. This file has
-// what both share.
+// sort_job.h writes the records to parts, load_job.h makes edges the rows of a graph; this file serves both.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +48,7 @@ struct ShuffleOptions {
   std::uint32_t partitions = 1;
   std::string temp;  ///< folder of sorted runs
   MemoryPlan plan;
-  /// Records that are the same as a splitter are spread over the partitions at its sides, as Splitters says.
-  /// They are counted, not sent.
+  /// Whether records that are the same as a splitter are counted, not sent, and spread as Splitters says.
   bool spreads_same = false;
 };
 
@@ -62,8 +60,7 @@ class Shuffle {
   /// Makes the shuffle. Collective. `bootstrap` and `process` outlive this.
   Shuffle(launch::Bootstrap& bootstrap, process::LocalProcess& process, ShuffleOptions options);
 
-  /// Chooses the splitters of partitions from the samples of all processes: records of shape.stride() bytes.
-  /// Collective.
+  /// Chooses the splitters from the samples of all processes: records of shape.stride() bytes. Collective.
   void choose_splitters(const std::vector<std::byte>& sample);
   /// Hands over a record: shape.stride() bytes may be read. When memory is full, a run is written.
   void add(int lane, const std::byte* record) {
@@ -92,8 +89,7 @@ class Shuffle {
   const Splitters& splitters() const noexcept { return *splitters_; }
   /// Returns the number of records of a partition.
   std::uint64_t records(std::uint32_t partition) const;
-  /// Calls take(record) for all records of a partition of this process in order. It may be called once or
-  /// more often.
+  /// Calls take(record) for all records of a partition of this process in order. It may be called again.
   template <class Take>
   void merge_partition(int lane, std::uint32_t partition, const Take& take) {
     const auto [before, behind] = copies(partition);

@@ -27,8 +27,7 @@ namespace {
 
 constexpr std::uint64_t kOtherFiles = 100;  // number of files that are open beside inputs, runs and parts
 
-/// Returns whether an earlier sort has left parts there. Another process that refuses to run may have removed
-/// the folder again.
+/// Returns whether an earlier sort left parts there. Another process may have removed the folder again.
 bool holds_parts(const std::string& folder) {
   std::error_code error;
   bool found = false;

@@ -77,8 +77,7 @@ class FutureTable {
   std::unique_ptr<std::atomic<Future*>[]> chunks_;
 };
 
-/// Tasks of other processes that are to run here: a waiter for such a result here need not ask its owner. Any
-/// thread may call all members.
+/// Tasks of other processes that are to run here: who waits here need not ask the owner. Thread safe.
 class Guests {
  public:
   void add(const Ref& result);

@@ -1,7 +1,6 @@
 // The tasks folder runs tasks, which start other tasks and wait for their results, in all processes of a job
 // and without a master (edgewire/tasks.h). This file has one process's part of such a job. Mail carries
-// tasks and results between the workers of processes, and a Memo knows results when a run is tried again
-// after the loss of a process.
+// tasks and results between workers, and a Memo knows results when a run is tried again after a loss.
 #pragma once
 
 #include <atomic>
@@ -48,8 +47,7 @@ class TaskJob {
   std::string run(FunctionId root, std::string arguments = {}, bool measure_phases = false);
   /// Returns the figures of the last run.
   const Figures& figures() const noexcept { return figures_; }
-  /// Returns the number of tasks that have ended here in this run, or in the last one. Any thread, and a
-  /// signal handler, may call it.
+  /// Returns how many tasks have ended here in the last run. Any thread, and a signal handler, may call it.
   std::uint64_t tasks_ended() const noexcept {
     std::uint64_t sum = 0;
     for (const Ended& one : ended_) sum += one.tasks.load(std::memory_order_relaxed);
