@@ -26,10 +26,8 @@ struct LostCores {
 /// Adds up the cores lost between begin() and end(), any number of times.
 class CoreWatch {
  public:
-  void begin() { begin(core_times(), now_s()); }
-  void end() { end(core_times(), now_s()); }
-  void begin(const CoreTimes& times, double at_s);
-  void end(const CoreTimes& times, double at_s);
+  void begin(const CoreTimes& times = core_times(), double at_s = now_s());
+  void end(const CoreTimes& times = core_times(), double at_s = now_s());
   LostCores lost() const;
 
  private:

@@ -191,8 +191,6 @@ Sampler::Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges)
   });
 }
 
-Sampler::~Sampler() = default;
-
 Samples Sampler::stop() {
   thread_.request_stop();
   thread_.join();

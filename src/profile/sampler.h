@@ -50,9 +50,6 @@ class Sampler {
   static constexpr std::size_t kMostSamples = 4096;
 
   Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges);
-  ~Sampler();
-  Sampler(const Sampler&) = delete;
-  Sampler& operator=(const Sampler&) = delete;
   /// Ends the thread. Call it once.
   Samples stop();
 

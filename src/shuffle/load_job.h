@@ -13,14 +13,15 @@
 #include "base/output_folder.h"
 #include "base/parallel.h"
 #include "disk/file.h"
+#include "graph/file/format.h"
 #include "graph/file/weights.h"
 #include "graph/read/edge_sink.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "shuffle/blocked_time.h"
-#include "shuffle/graph_sections.h"
 #include "shuffle/id_bits.h"
 #include "shuffle/shuffle.h"
+#include "transport/health.h"
 
 namespace edgewire::shuffle {
 
@@ -40,6 +41,16 @@ RecordShape edge_record(bool weighted);
 /// Returns the needs of a process that loads such records. `renumbers`: whether it keeps a bit for each id.
 MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
                        bool renumbers);
+
+/// A graph file under way, as one process sees it.
+struct GraphSections {
+  int descriptor = -1;
+  std::string path;
+  graph::Header header{};
+  const transport::Health* health = nullptr;
+  std::vector<std::uint64_t> checksums;  ///< checksums of the blocks that one writer wrote whole
+  std::vector<std::uint8_t> known;       ///< whether a block is one of those, by block
+};
 
 /// Makes a graph file of edges that need not fit memory: the same bytes as graph::Builder. Edges are records
 /// (source, target, weight), big endian, that go to the owner of their source's range and are merged into the

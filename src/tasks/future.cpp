@@ -14,8 +14,6 @@ bool Future::add(Waiter& waiter) noexcept {
   return true;
 }
 
-FutureTable::FutureTable() : chunks_(std::make_unique<std::atomic<Future*>[]>(kChunks)) {}
-
 FutureTable::~FutureTable() {
   for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) delete[] chunks_[chunk].load();
 }

@@ -43,10 +43,7 @@ class FutureTable {
  public:
   using Free = std::vector<std::uint32_t>;
 
-  FutureTable();
   ~FutureTable();
-  FutureTable(const FutureTable&) = delete;
-  FutureTable& operator=(const FutureTable&) = delete;
 
   /// Returns a free future. Throws Error when there are too many.
   Future& allocate(Free& free);
@@ -74,7 +71,7 @@ class FutureTable {
   std::atomic<std::uint32_t> next_{0};  ///< first index that no worker has got
   std::mutex mutex_{};                  ///< guards the making of chunks
   /// The pointers are stored with release when a chunk is made, and loaded with acquire in at().
-  std::unique_ptr<std::atomic<Future*>[]> chunks_;
+  std::unique_ptr<std::atomic<Future*>[]> chunks_ = std::make_unique<std::atomic<Future*>[]>(kChunks);
 };
 
 /// Tasks of other processes that are to run here: who waits here need not ask the owner. Thread safe.
