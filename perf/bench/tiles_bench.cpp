@@ -13,7 +13,6 @@
 #include "dense/tiles/build_tiles.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/detail/sweep.h"
-#include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
 #include "topology/worker_pool.h"
 

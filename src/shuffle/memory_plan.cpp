@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "options/files.h"
-#include "shuffle/merge.h"
 #include "shuffle/run.h"
 
 namespace edgewire::shuffle {

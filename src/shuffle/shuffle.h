@@ -22,7 +22,6 @@
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "shuffle/memory_plan.h"
-#include "shuffle/merge.h"
 #include "shuffle/record.h"
 #include "shuffle/run.h"
 #include "shuffle/splitters.h"

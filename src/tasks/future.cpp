@@ -61,33 +61,6 @@ void FutureTable::release(Future& future, Free& free) {
   free.push_back(future.index);
 }
 
-void Guests::add(const Ref& result) {
-  const std::scoped_lock lock(mutex_);
-  waiting_.try_emplace(result);
-}
-
-bool Guests::wait(const Ref& result, Future& answer) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = waiting_.find(result);
-  if (found == waiting_.end()) return false;
-  found->second.push_back(&answer);
-  return true;
-}
-
-std::vector<Future*> Guests::end(const Ref& result) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = waiting_.find(result);
-  if (found == waiting_.end()) return {};
-  auto all = std::move(found->second);
-  waiting_.erase(found);
-  return all;
-}
-
-void Guests::clear() {
-  const std::scoped_lock lock(mutex_);
-  waiting_.clear();
-}
-
 void FutureTable::reset() {
   Free free;
   for_each([&](Future& future) { release(future, free); });

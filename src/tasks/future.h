@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "edgewire/tasks.h"
@@ -77,12 +78,27 @@ class FutureTable {
 /// Tasks of other processes that are to run here: who waits here need not ask the owner. Thread safe.
 class Guests {
  public:
-  void add(const Ref& result);
+  void add(const Ref& result) {
+    const std::scoped_lock lock(mutex_);
+    waiting_.try_emplace(result);
+  }
   /// Returns whether the task is here; then `answer` will be served when it ends.
-  bool wait(const Ref& result, Future& answer);
+  bool wait(const Ref& result, Future& answer) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = waiting_.find(result);
+    if (found != waiting_.end()) found->second.push_back(&answer);
+    return found != waiting_.end();
+  }
   /// Notes that the task has ended, or left. Returns the waiters here.
-  std::vector<Future*> end(const Ref& result);
-  void clear();
+  std::vector<Future*> end(const Ref& result) {
+    const std::scoped_lock lock(mutex_);
+    auto node = waiting_.extract(result);
+    return node ? std::move(node.mapped()) : std::vector<Future*>();
+  }
+  void clear() {
+    const std::scoped_lock lock(mutex_);
+    waiting_.clear();
+  }
 
  private:
   struct Hash {
