@@ -130,9 +130,8 @@ requires(std::is_trivially_copyable_v<Value> &&
     with_words(value, hear, [&](const Calls& calls) { FrontierState::answer(told, calls); });
   }
   /// Runs supersteps until no process has a frontier: what one superstep leaves is the frontier of the next.
-  /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another
-  /// process. Ends, too, where more() says that it is not to go on, and returns the frontier that is left
-  /// then. Throws what superstep() throws.
+  /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another.
+  /// Ends, too, where more() says so, and returns the frontier that is left then. Throws as superstep().
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> follow(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
                                   const Say& say = {}, const More& more = {}) {

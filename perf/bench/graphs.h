@@ -1,6 +1,5 @@
-// The perf/bench folder has programs that measure machines, loops, rings, links and tasks. They are no part
-// of libedgewire. This file has graphs in memory for them: made from a seed, quick to make, in the shapes
-// that kernels meet; or from a file.
+// The perf/bench folder has programs that measure machines, loops, rings, links and tasks, no part of
+// libedgewire. This file has graphs for them: from a seed, in the shapes that kernels meet, or from a file.
 #pragma once
 
 #include <cstdint>

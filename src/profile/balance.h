@@ -95,8 +95,7 @@ class BalanceWatch {
   std::optional<Sampler> sampler_;           ///< sampler, which reads all the others, so it ends first
 };
 
-/// Returns the mean rates of a process's samples in intervals of equal length, from `began_ns` on.
-/// `ends_ns`: the times at which the samples end.
+/// Returns the mean rates of samples, which end at `ends_ns`, in equal intervals from `began_ns` on.
 std::vector<double> in_intervals(const std::vector<std::uint64_t>& ends_ns, const std::vector<double>& rates,
                                  std::uint64_t began_ns, double interval_s, std::size_t count);
 

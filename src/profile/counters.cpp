@@ -66,8 +66,7 @@ Maker maker() {
 
 #ifdef EDGEWIRE_PFM
 /// The names of an event on one family of processors after another; libpfm4 knows only those of the family at
-/// hand. AMD counts lines that come into the first-level cache by their origin; those that the second level
-/// has fetched ahead are not seen.
+/// hand. AMD counts lines that come into the first-level cache by origin, but not those fetched ahead.
 constexpr std::pair<Event, const char*> kNamed[] = {
     // These are for Skylake and later; Ivy Bridge to Broadwell; Zen 4; Zen to Zen 3, of full queues only.
     {Event::stalled_backend, "CYCLE_ACTIVITY:STALLS_TOTAL"},

@@ -71,8 +71,7 @@ double bytes_from_memory(const CounterValues& counts) noexcept;
 /// A group of events of the thread that makes it. At any time all count, or none (perf_event_open(2)).
 class EventGroup {
  public:
-  /// Begins to count those of `events` that the machine and the rights of the process allow. `cpu`: count
-  /// only while the thread is on that core; -1: on any.
+  /// Begins to count what it can and may of `events`; with a `cpu`, only while the thread is on that core.
   explicit EventGroup(std::initializer_list<Event> events, int cpu = -1) noexcept;
   /// Sets `counts` to the counts since the group was made.
   void read(CounterValues& counts) const noexcept;

@@ -68,8 +68,7 @@ double waited_s(const ProcessProfile& process, const IterationTimes& times) {
 /// Returns the first iteration that counts: the first iteration of the engine warms the caches.
 std::size_t first_of(const Profile& profile) { return profile.of_engine() ? 1 : 0; }
 
-/// Sets for each process the least time that any other process waited, iteration by iteration, since a
-/// process may be late in few of them.
+/// Sets for each process the least time that any other waited, by iterations: it may be late in few of them.
 void set_awaited(const Profile& profile, RunLoad& load) {
   const std::size_t first = first_of(profile);
   std::size_t count = SIZE_MAX;

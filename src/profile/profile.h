@@ -89,9 +89,8 @@ struct Profile : report::Section {
   std::string to_html(const std::string& title, const std::string& subtitle) const;
 };
 
-/// One process's part in profiling a job. It is made when the job is ready to iterate. It measures the link
-/// and the memory first, which takes some tenths of a second. Collective; throws Error. The bootstrap and the
-/// job's process outlive it.
+/// One process's part in profiling a job, which is ready to iterate and outlives it. It measures the link and
+/// the memory first, which takes some tenths of a second. Collective; throws Error.
 class Profiler {
  public:
   Profiler(launch::Bootstrap& bootstrap, process::LocalProcess& process, const ProfileOptions& options);
@@ -147,10 +146,9 @@ class ProfiledRun {
 /// Adds the profile to the report of its run, in words and as a whole.
 void add_to(report::JobReport& report, Profile profile);
 
-/// Returns the kept spans of all workers, each chunk's life (ready, in flight, arrived) and the samples, as
-/// JSON in the Trace Event Format (Google, 2016) for trace viewers (chrome://tracing, ui.perfetto.dev). Times
-/// are microseconds from the earliest one. Processes on other machines, whose clocks differ, are moved so
-/// that their last iterations end together.
+/// Returns the kept spans of all workers, each chunk's life (ready, in flight, arrived) and the samples in
+/// the Trace Event Format (Google, 2016) of chrome://tracing and ui.perfetto.dev. Times are microseconds from
+/// the earliest one. Processes of other machines are moved so that their last iterations end together.
 std::string to_trace(const Profile& profile);
 
 /// Draws all samples of one unit of a process over time, as a `<figure>` for report::Page.

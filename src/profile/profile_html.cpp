@@ -59,8 +59,7 @@ std::string with_time_axis(Drawing& figure, double bottom, const std::string& be
   return figure.figure(bottom + 20);
 }
 
-/// Returns all names that a chart of any rank shows in this unit. Their order gives them their colours, which
-/// mean the same in the charts of all ranks.
+/// Returns all names that charts of any rank show in this unit, in the order of their colours.
 std::vector<std::string> shown_names(const Profile& profile, const std::string& unit) {
   std::vector<std::string> names;
   for (const auto& process : profile.processes)

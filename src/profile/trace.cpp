@@ -108,8 +108,7 @@ class Writer {
     return found == all.end() ? 0 : found->at_ns;
   }
 
-  /// Adds the life of chunks. A chunk is ready when the sending begins, in flight when it is queued, and
-  /// arrived when the receiver has seen its signal.
+  /// Adds the life of chunks: ready when sending begins, in flight when queued, arrived when it was seen.
   void add_chunks(std::size_t p) {
     const auto& process = profile_.processes[p];
     for (std::size_t w = 0; w < process.spans.size(); ++w)

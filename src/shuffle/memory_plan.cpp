@@ -26,8 +26,7 @@ std::uint64_t bytes_a_sample(const MemoryNeeds& needs) {
   return 2 * needs.shape.stride() + 2 * sizeof(void*);
 }
 
-/// Returns the number of records in the sample. Where memory is not short, it depends only on the input and
-/// the number of partitions, and so do the parts.
+/// Returns the records in the sample. Unless memory is short, it depends only on input and partitions.
 std::uint64_t sample_records(const MemoryNeeds& needs, std::uint64_t fixed, std::uint64_t memory_bytes) {
   if (needs.partitions < 2) return 0;
   const std::uint64_t left = memory_bytes - std::min(fixed, memory_bytes);

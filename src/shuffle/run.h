@@ -77,9 +77,8 @@ class RecordBuffer {
   std::vector<RecordRef> entries_;  ///< references to the records; none where records are sorted in place
 };
 
-/// The sorted runs of one worker, one behind the other in a file without a name, which is written past the
-/// page cache. The file goes with the process, whatever ends it. Members throw Error that names the folder,
-/// or says that the job has failed.
+/// The sorted runs of one worker in a file without a name, past the page cache. It goes with the process,
+/// whatever ends it. Members throw Error that names the folder, or says that the job has failed.
 class RunFile {
  public:
   /// The bytes of each of the two blocks by which a run is written.

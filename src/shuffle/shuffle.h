@@ -78,8 +78,7 @@ class Shuffle {
   void finish(int lane) {
     if (stream_) stream_->finish(lane, Keeper{*this, worker(lane)});
   }
-  /// Sorts and spills the rest, after all lanes have ended, and prepares the merge. It is collective where
-  /// records that are the same are spread.
+  /// Sorts and spills the rest, when all lanes have ended. Collective where equal records are spread.
   void settle();
 
   /// Returns the first partition of this process.

@@ -126,8 +126,7 @@ void TaskJob::attempt(FunctionId root, std::string arguments) {
   for (const auto& worker : workers_) figures_ += worker->figures();
 }
 
-/// Agrees with the others on the processes that are left, and begins their attempt. Returns whether rank 0
-/// has `finished` the run. Collective.
+/// Agrees on the processes that are left, and begins their attempt. Returns whether rank 0 has `finished`.
 bool TaskJob::meet(bool finished) {
   const process::LinkProgress progress(process_.link());
   const auto said = bootstrap_.allgather(finished ? "finished" : "goes on");

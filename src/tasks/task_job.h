@@ -33,8 +33,7 @@ struct Activity {
 /// One process's part of a job of tasks. `bootstrap` and `registry` outlive it.
 class TaskJob {
  public:
-  /// Makes the job, as edgewire::TaskJob does. Throws Error also when the processes differ in `input`: the
-  /// other things that the functions work on, in words.
+  /// Makes the job, as edgewire::TaskJob does. The processes also agree on `input`: what else tasks work on.
   TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::ProcessOptions& options,
           const std::string& input = {}, bool retry = false);
   /// Does the same on a process that exists already, whose link is not connected yet. `process` outlives it.
