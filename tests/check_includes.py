@@ -69,7 +69,7 @@ VENDORS = {
     r"rte_": r"transport/dpdk",
     r"pmix": r"src/launch/pmix_rendezvous",
     r"liburing": r"src/disk/",
-    r"perfmon/": r"src/profile/event_codes",
+    r"perfmon/": r"src/profile/counters",
 }
 
 # Rooms whose messages name options as values (src/options), and the files that hold words of other programs, or command lines of this one.

@@ -1,8 +1,7 @@
 // Runs a kernel that follows only the edges of vertices that have changed, superstep by superstep.
 //
 // A process knows the vertices that it owns, and its boundary vertices: those of other processes that its
-// edges lead to. Both have numbers, the owned ones first, so that a kernel keeps what it needs of a vertex in
-// arrays of known() elements.
+// edges lead to. Both have numbers, the owned ones first, so that kernels use arrays of known() elements.
 #pragma once
 
 #include <algorithm>
@@ -85,17 +84,16 @@ requires(std::is_trivially_copyable_v<Value> &&
       : FrontierState(detail::make_frontier_job(bootstrap, graph, kernel, kRecordBytes, options),
                       sizeof(std::uint32_t) + sizeof(Value), nullptr) {}
   /// Makes one of a job that has begun, and has made its rows. A record takes several of the job's where
-  /// these are smaller. Supersteps are noted in `log`, where there is one. A `boundary` has the known
-  /// vertices in place of the job's; no rows are read then. An OwnSearch gets such a job. `within`, `log` and
-  /// `boundary` outlive it.
+  /// these are smaller. Notes supersteps in `log`, where there is one. A `boundary` has the known vertices in
+  /// place of the job's; no rows are read then. An OwnSearch gets such a job. All outlive it.
   explicit FrontierJob(frontier::Job& within, frontier::SuperstepLog* log = nullptr,
                        const frontier::Boundary* boundary = nullptr)
       : FrontierState({std::shared_ptr<void>(), &within}, sizeof(std::uint32_t) + sizeof(Value), log,
                       boundary) {}
 
-  /// Runs one superstep and returns the next frontier. Throws UsageError where a number in `frontier` is not
-  /// less than owned(), and passes on what the functions throw.
-  /// What this process has heard from others is added to `told`, unless that is null.
+  /// Runs one superstep and returns the next frontier. Adds what this process has heard from others to
+  /// `told`, unless that is null. Throws UsageError for a number from owned() on, and passes on what the
+  /// functions throw.
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> superstep(std::span<const LocalNumber> frontier, const Visit& visit,
                                      const Hear& hear, const Say& say = {},
@@ -132,9 +130,8 @@ requires(std::is_trivially_copyable_v<Value> &&
     with_words(value, hear, [&](const Calls& calls) { FrontierState::answer(told, calls); });
   }
   /// Runs supersteps until no process has a frontier: what one superstep leaves is the frontier of the next.
-  /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another
-  /// process. Ends, too, where more() says that it is not to go on, and returns the frontier that is left
-  /// then. Throws what superstep() throws.
+  /// Where only one process has a frontier, and a small one, it goes on alone until it has to tell another.
+  /// Ends, too, where more() says so, and returns the frontier that is left then. Throws as superstep().
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> follow(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
                                   const Say& say = {}, const More& more = {}) {
@@ -143,8 +140,7 @@ requires(std::is_trivially_copyable_v<Value> &&
     });
   }
   /// Does the same where it does not matter which news a vertex hears first: each process goes on as far as
-  /// it can before it hears of others. So there are fewer supersteps. Ends after so many, too, and returns
-  /// the frontier that is left then.
+  /// it can before it hears of others, in fewer supersteps. Ends after `most_supersteps`, too.
   template <class Visit, class Hear, class Say = AtOnce>
   std::vector<LocalNumber> settle(std::vector<LocalNumber> frontier, const Visit& visit, const Hear& hear,
                                   const Say& say = {}, std::uint64_t most_supersteps = ~std::uint64_t{0}) {
@@ -158,8 +154,7 @@ requires(std::is_trivially_copyable_v<Value> &&
   /// process, whose number is step(), and then what falls into it; a vertex that is in a lower one by then
   /// was visited there, and need not be again. What a vertex tells leads to its own bucket or to higher ones,
   /// and only known vertices are told. A process that alone has vertices waiting goes on with its next
-  /// buckets. As in delta stepping (Meyer, Sanders, 2003), see Dhulipala, Blelloch, Shun: "Julienne" (SPAA
-  /// 2017).
+  /// buckets. As in delta stepping (Meyer, Sanders, 2003), see Dhulipala, Blelloch, Shun: Julienne (2017).
   template <class Visit, class Hear, class Order, class Say>
   void settle_in_order(std::span<const LocalNumber> frontier, const Visit& visit, const Hear& hear,
                        const Order& order, const Say& say) {
@@ -202,8 +197,7 @@ requires(std::is_trivially_copyable_v<Value> &&
   }
 
   /// Returns the values of all vertices at rank 0, in the order of their ids; elsewhere nothing. `mine`:
-  /// those of the owned vertices, by local number. Collective; throws UsageError where there are more or
-  /// fewer.
+  /// those of the owned vertices, by local number; throws UsageError unless there are as many. Collective.
   template <class Any>
   std::vector<Any> gather(const std::vector<Any>& mine) {
     std::vector<Any> all;
@@ -221,8 +215,7 @@ requires(std::is_trivially_copyable_v<Value> &&
     hear.is_news(vertex, value);
   };
 
-  /// The type in which a function is kept: a small one is copied, so that what it holds can stay in
-  /// registers.
+  /// The type in which a function is kept: a small one is copied, so that it can stay in registers.
   template <class F>
   using Kept = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
 

@@ -43,8 +43,7 @@ class Ref {
   static constexpr int kIndexBits = 28, kGenerationBits = 24;
 
   Ref() = default;
-  // These are written by hand, so that a reference is not trivially copyable: to_bytes() then takes nothing
-  // that holds one.
+  // These keep a reference from being trivially copyable: to_bytes() then takes nothing that holds one.
   Ref(const Ref& other) noexcept : bits_(other.bits_) {}  // NOLINT(modernize-use-equals-default)
   Ref& operator=(const Ref& other) noexcept {             // NOLINT(modernize-use-equals-default)
     bits_ = other.bits_;
@@ -79,8 +78,7 @@ struct Result {
   std::vector<Ref> refs{};
 };
 
-/// The one that waits for a result: a task here, a process that has asked for it, or the caller of
-/// TaskJob::run().
+/// One that waits for a result: a task here, a process that has asked for it, or the caller of a TaskJob.
 struct Waiter {
   Waiter* next = nullptr;
   Context* task = nullptr;  ///< null: another process, or the caller
@@ -96,8 +94,7 @@ using FunctionId = std::uint16_t;
 /// The functions of a job: all processes add the same ones in the same order, before the job is made.
 class Registry {
  public:
-  /// Adds a function, and returns what Context::spawn() calls it. `name`: for messages. Throws Error
-  /// where there is no function.
+  /// Adds a function, whose name is for messages, and returns its id. Throws Error where there is none.
   FunctionId add(std::string name, Function function);
   std::size_t size() const noexcept { return entries_.size(); }
   const std::string& name(FunctionId id) const { return entries_[id].name; }
@@ -111,8 +108,7 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-/// A plain value as bytes, and back. It holds no references: these go beside the bytes of arguments and
-/// results, so that the workers know them.
+/// A plain value as bytes, and back. References go beside the bytes, so that the workers know them.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::string to_bytes(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(T)};
@@ -133,12 +129,10 @@ T from_bytes(const Result& result) {
   return from_bytes<T>(std::string_view(result.bytes));
 }
 
-/// The process that runs the task is chosen: the one where most of its references are, or one that has
-/// nothing else to do.
+/// Lets the task run where most of its references are, or where there is nothing else to do.
 inline constexpr int kAnywhere = -1;
 
-/// The references of a task: {a, b}, or a vector. (No initializer list: GCC 12 refuses them where a coroutine
-/// waits.)
+/// The references of a task: {a, b}, or a vector. (GCC 12 refuses initializer lists where coroutines wait.)
 class Refs {
  public:
   Refs(std::vector<Ref> all = {}) : all_(std::move(all)) {}  // NOLINT(google-explicit-constructor)
@@ -180,8 +174,7 @@ class [[nodiscard]] Task {
   struct promise_type {
     Context& context;
 
-    /// Takes the arguments of functions, and of lambdas, which come with themselves; more parameters may
-    /// follow.
+    /// Takes the arguments of functions, and of lambdas, which come with themselves; more may follow.
     template <class... More>
     explicit promise_type(Context& task, const More&...) : context(task) {}
     template <class Lambda, class... More>
@@ -276,8 +269,7 @@ class Context {
   std::exception_ptr error_{};
 };
 
-/// The figures of a process in one run. Times are sums over its workers; those of phases are 0 unless they
-/// were measured.
+/// The figures of a process in one run. Times are sums over its workers; phases that are not measured have 0.
 struct Figures {
   std::uint64_t tasks = 0;         ///< tasks that ended here
   std::uint64_t suspensions = 0;   ///< a task that waits twice counts twice
@@ -304,8 +296,7 @@ class TaskJob {
  public:
   /// Makes the job. This is collective. `bootstrap` and `registry` outlive it. It throws Error when the
   /// processes differ in functions, workers or transport. `retry`: from here on the job outlives the loss of
-  /// processes other than rank 0, and runs their tasks again in those that are left. This works over shm, tcp
-  /// and shm+tcp.
+  /// processes other than rank 0, and runs their tasks again in the others, over shm, tcp and shm+tcp.
   TaskJob(launch::Bootstrap& bootstrap, const tasks::Registry& registry, const JobOptions& options = {},
           bool retry = false);
   ~TaskJob();

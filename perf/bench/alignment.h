@@ -5,13 +5,20 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "edgewire/tasks.h"
 
 namespace edgewire::bench {
 
-/// What equal letters score and what different ones cost; a gap costs `gap_open` + its length * `gap_extend`.
-/// Up to 1000 each.
+/// Returns the letters of the first sequence of a FASTA file, in capitals. Throws Error with file and line.
+std::string read_fasta(const std::string& path);
+
+/// A random sequence of A, C, G and T, and a relative of about its length: one letter of ten is another one,
+/// and one of fifty is lost or has a new one before it. The same seed gives the same pair.
+std::pair<std::string, std::string> related_sequences(std::size_t letters, std::uint64_t seed);
+
+/// Points for equal letters, and costs of others, up to 1000. A gap costs gap_open + its length * gap_extend.
 struct Scoring {
   std::int32_t match = 2, mismatch = 3, gap_open = 5, gap_extend = 2;
 };

@@ -73,15 +73,10 @@ void work_for(std::uint64_t multiplications) {
 
 bool waits_for(const Grains& grains, std::uint32_t t, std::uint32_t i, std::uint32_t j) {
   const std::uint32_t distance = i > j ? i - j : j - i;
-  switch (grains.pattern) {
-    case Pattern::stencil:
-      return distance <= 1;
-    case Pattern::fft: {
-      const auto bits = std::max(1U, static_cast<std::uint32_t>(std::bit_width(grains.width - 1)));
-      return distance == 0 || distance == 1U << ((t - 1) % bits);
-    }
-    case Pattern::random:
-      break;
+  if (grains.pattern == Pattern::stencil) return distance <= 1;
+  if (grains.pattern == Pattern::fft) {
+    const auto bits = std::max(1U, static_cast<std::uint32_t>(std::bit_width(grains.width - 1)));
+    return distance == 0 || distance == 1U << ((t - 1) % bits);
   }
   return distance == 0 || (distance <= kFarthest && is_drawn(t, i, j));
 }

@@ -1,7 +1,6 @@
 // The limits of this machine's memory that PageRank runs into: how fast values stream past one core and two,
-// and how fast 4-byte values are gathered from random places of a working set that lies in the L2 cache, in
-// the last-level cache and (64 MiB) partly in memory. Each figure is the best of several tries, as other
-// programs can only make it worse.
+// and how fast 4-byte values are gathered at random from a working set in the L2 cache, in the last-level
+// cache and (64 MiB) partly in memory. Each figure is the best of several tries.
 //
 // Usage: memory_limits [--json] [--smoke]
 #include <fmt/core.h>

@@ -79,39 +79,36 @@ struct MetgReport : report::JobReport {
   std::vector<Level> levels;
   double metg_s = -1;
 
-  std::string to_json() const;
-  std::string to_text() const;
+  std::string to_json() const {
+    report::Json json{{"schema_version", 1}, {"command", "tasks"}, {"program", "metg"}, {"pattern", pattern}};
+    EDGEWIRE_ADD_FIELDS(json, grains, width, steps);
+    add_head(json);
+    json["result"] = result;
+    if (metg_s >= 0) json["seconds_metg"] = metg_s;
+    for (const Level& level : levels)
+      json["levels"].push_back({{"work", level.work},
+                                {"seconds", level.seconds},
+                                {"seconds_a_task", level.grain_s},
+                                {"efficiency", level.efficiency}});
+    json["seconds_total"] = seconds_total;
+    add_place(json);
+    add_end(json);
+    return report::json_text(json, 2) + "\n";
+  }
+
+  std::string to_text() const {
+    std::string text =
+        fmt::format("metg: {}, {} columns x {} steps, {}\n", pattern, grains.width, grains.steps, describe());
+    text += fmt::format("{:>12} {:>12}\n", "us a task", "efficiency");
+    for (const Level& level : levels)
+      text += fmt::format("{:>12.3f} {:>11.1f}%\n", level.grain_s * 1e6, level.efficiency * 100);
+    text += link.to_text();
+    if (metg_s >= 0) return text + fmt::format("METG(50 %): {:.3f} us\n", metg_s * 1e6);
+    return text + (levels.back().efficiency < kEfficiency
+                       ? "no tasks are 50 % efficient: do the workers share cores?\n"
+                       : "even the shortest tasks are 50 % efficient\n");
+  }
 };
-
-std::string MetgReport::to_json() const {
-  report::Json json{{"schema_version", 1}, {"command", "tasks"}, {"program", "metg"}, {"pattern", pattern}};
-  EDGEWIRE_ADD_FIELDS(json, grains, width, steps);
-  add_head(json);
-  json["result"] = result;
-  if (metg_s >= 0) json["seconds_metg"] = metg_s;
-  for (const Level& level : levels)
-    json["levels"].push_back({{"work", level.work},
-                              {"seconds", level.seconds},
-                              {"seconds_a_task", level.grain_s},
-                              {"efficiency", level.efficiency}});
-  json["seconds_total"] = seconds_total;
-  add_place(json);
-  add_end(json);
-  return report::json_text(json, 2) + "\n";
-}
-
-std::string MetgReport::to_text() const {
-  std::string text =
-      fmt::format("metg: {}, {} columns x {} steps, {}\n", pattern, grains.width, grains.steps, describe());
-  text += fmt::format("{:>12} {:>12}\n", "us a task", "efficiency");
-  for (const Level& level : levels)
-    text += fmt::format("{:>12.3f} {:>11.1f}%\n", level.grain_s * 1e6, level.efficiency * 100);
-  text += link.to_text();
-  if (metg_s >= 0) return text + fmt::format("METG(50 %): {:.3f} us\n", metg_s * 1e6);
-  return text + (levels.back().efficiency < kEfficiency
-                     ? "no tasks are 50 % efficient: do the workers share cores?\n"
-                     : "even the shortest tasks are 50 % efficient\n");
-}
 
 /// What the tasks must give, by the definition.
 std::uint64_t sum_plainly(const bench::Grains& grains) {

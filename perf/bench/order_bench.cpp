@@ -18,7 +18,6 @@
 #include <random>
 #include <span>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,6 @@
 #include "edgewire/detail/page_vector.h"
 #include "edgewire/detail/sweep.h"
 #include "edgewire/detail/tile_order.h"
-#include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
 #include "topology/worker_pool.h"
 

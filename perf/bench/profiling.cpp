@@ -4,12 +4,11 @@
 #include <pthread.h>
 
 #include <charconv>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,19 +25,12 @@ namespace {
 
 using namespace edgewire;
 
-double seconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+double seconds(clockid_t clock) { return 1e-9 * static_cast<double>(clock_ns(clock)); }
 
 /// Nanoseconds that a thread of this process has had a core.
 double cpu_ns(const std::string& thread) {
   double ns = 0;
-  if (std::FILE* file = std::fopen(("/proc/self/task/" + thread + "/schedstat").c_str(), "r")) {
-    if (std::fscanf(file, "%lf", &ns) != 1) ns = 0;
-    std::fclose(file);
-  }
+  std::ifstream("/proc/self/task/" + thread + "/schedstat") >> ns;
   return ns;
 }
 
@@ -155,11 +147,10 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
   DenseRun pagerank(job, program);
   const auto before = threads();
-  profile::Profiler profiler(profile::profiled(bootstrap, job.process()), {.iterations = iterations});
+  profile::Profiler profiler(bootstrap, job.process(), {.iterations = iterations});
   std::string sampler;
-  for (const auto& id : threads()) {
+  for (const auto& id : threads())
     if (!before.contains(id)) sampler = id;  // the one thread that it makes
-  }
   Switched switched(dynamic_cast<profile::Timeline&>(*profiler.observer()), options.process.workers,
                     arguments.block, arguments.burnt_ns);
   const double start_ns = cpu_ns(sampler), start_s = seconds(CLOCK_MONOTONIC);

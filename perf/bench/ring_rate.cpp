@@ -1,5 +1,4 @@
-// Two processes send records to each other through rings: ring_rate TRANSPORT RECORD_BYTES RECORDS. Prints
-// JSON for rings.py.
+// Prints JSON for rings.py: two processes exchange records. ring_rate TRANSPORT RECORD_BYTES RECORDS
 #include <algorithm>
 #include <charconv>
 #include <string_view>

@@ -99,21 +99,9 @@ FunctionId add_shapes(Registry& registry, Shape shape) {
   ids->combine = registry.add("combine", combine);
   ids->yield = add("yield", yield);
   ids->iterative_j = add("iterative_j", iterative_j);
-  const FunctionId number_inc_id = add("number_inc", number_inc), suspend_id = add("suspend", suspend),
-                   iterative_id = add("iterative", iterative);
-  switch (shape) {
-    case Shape::number_inc:
-      return number_inc_id;
-    case Shape::yield:
-      return ids->yield;
-    case Shape::suspend:
-      return suspend_id;
-    case Shape::iterative:
-      return iterative_id;
-    case Shape::iterative_j:
-      break;
-  }
-  return ids->iterative_j;
+  const FunctionId all[] = {add("number_inc", number_inc), ids->yield, add("suspend", suspend),
+                            add("iterative", iterative), ids->iterative_j};  // [Shape]
+  return all[static_cast<std::size_t>(shape)];
 }
 
 std::string first_arguments(const ShapeSize& size) {
@@ -121,17 +109,8 @@ std::string first_arguments(const ShapeSize& size) {
 }
 
 std::uint64_t number_of(const ShapeSize& size) {
-  switch (size.shape) {
-    case Shape::number_inc:
-      return 2 * size.count;
-    case Shape::yield:
-    case Shape::suspend:
-      return size.count;
-    case Shape::iterative:
-    case Shape::iterative_j:
-      break;
-  }
-  return size.count * size.width;
+  if (size.shape == Shape::number_inc) return 2 * size.count;
+  return size.shape < Shape::iterative ? size.count : size.count * size.width;
 }
 
 }  // namespace edgewire::bench

@@ -14,7 +14,6 @@
 #include "options/kernels.h"
 #include "options/measures.h"
 #include "perf/bench/alignment.h"
-#include "perf/bench/sequence.h"
 #include "runs/digest.h"
 
 namespace edgewire::cli {

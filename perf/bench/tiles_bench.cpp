@@ -7,14 +7,12 @@
 #include <array>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "base/rooms.h"
 #include "base/seconds.h"
 #include "dense/tiles/build_tiles.h"
 #include "edgewire/detail/memory.h"
 #include "edgewire/detail/sweep.h"
-#include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
 #include "topology/worker_pool.h"
 

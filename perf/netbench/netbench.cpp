@@ -14,6 +14,7 @@
 #include "options/jobs.h"
 #include "options/measures.h"
 #include "process/barrier.h"
+#include "report/json_text.h"
 #include "transport/transport.h"
 
 namespace edgewire::perf {
@@ -71,8 +72,8 @@ class Bench {
   void stream(int lane, std::size_t bytes, const Limit& limit, bool each_told);
   bool send_batch(int lane, std::size_t bytes, std::uint64_t most, bool each_told);
   void ping_pong(std::size_t bytes, const Limit& limit);
-  std::byte mark() const;
-
+  /// Returns a byte that differs from one measurement to the next.
+  std::byte mark() const { return static_cast<std::byte>(measurements_ % 255 + 1); }
   Lane& lane_of(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
   std::size_t place(int lane) const { return static_cast<std::size_t>(lane) * lane_bytes_; }
   std::span<const std::byte> source(int lane, std::size_t bytes) const {
@@ -98,16 +99,15 @@ class Bench {
   transport::Transport& link_ = process_.link();
   std::span<std::byte> region_, source_;
   std::vector<Lane> lanes_;
-  std::uint64_t measurements_ = 0;
-  std::uint64_t rounds_ = 0;     ///< rounds so far
-  std::vector<double> samples_;  ///< round trips of the last measurement, at rank 0
+  std::uint64_t measurements_ = 0, rounds_ = 0;  ///< numbers so far
+  std::vector<double> samples_;                  ///< round trips of the last measurement, at rank 0
 };
 
 Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
     : bootstrap_(bootstrap),
       options_(options),
       peer_(1 - bootstrap.rank()),
-      lane_bytes_(*std::max_element(options.sizes.begin(), options.sizes.end())),
+      lane_bytes_(std::ranges::max(options.sizes)),
       process_(bootstrap, options.process, options.process.workers * kKinds),
       lanes_(static_cast<std::size_t>(options.process.workers)) {
   const std::size_t bytes = lane_bytes_ * lanes_.size();
@@ -118,8 +118,7 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
   source_ = link_.send_memory(bytes);
 }
 
-/// Returns both processes' shares. While they wait for each other here, one may still need the other's
-/// transport.
+/// Returns both processes' shares. Meanwhile one may still need the other's transport.
 std::vector<Share> Bench::gather(const Share& mine) {
   const process::LinkProgress progress(link_);
   std::vector<Share> shares;
@@ -206,9 +205,6 @@ void Bench::ping_pong(std::size_t bytes, const Limit& limit) {
   announce(kAck, measurements_);
 }
 
-/// Returns a byte that differs from one measurement to the next.
-std::byte Bench::mark() const { return static_cast<std::byte>(measurements_ % 255 + 1); }
-
 Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   const bool is_latency = test == NetbenchTest::latency;
   const int lanes = is_latency ? 1 : options_.process.workers;
@@ -223,10 +219,9 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
     process_.pool().run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
   const double cpu_s = process_cpu_seconds() - cpu_before;
   const auto after = link_.counters();
-  for (int lane = 0; receives && lane < lanes; ++lane) {
+  for (int lane = 0; receives && lane < lanes; ++lane)
     if (!std::ranges::all_of(region_.subspan(place(lane), bytes), [&](std::byte b) { return b == mark(); }))
       throw Error(fmt::format("a message of {} bytes from rank {} has arrived changed", bytes, peer_));
-  }
   Share share{0,
               cpu_s,
               after.writes - before.writes,
@@ -298,7 +293,7 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
   Bench bench(bootstrap, options);
   std::vector<NetbenchRow> rows;
   const std::size_t all = options.tests.size() * options.sizes.size();
-  for (const NetbenchTest test : options.tests) {
+  for (const NetbenchTest test : options.tests)
     for (const std::size_t bytes : options.sizes) {
       if (options.progress) options.progress({"measuring", rows.size(), all, "measurements"});
       const auto row = bench.measure(test, bytes);
@@ -306,8 +301,74 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
       rows.push_back(row);
       if (on_row) on_row(row);
     }
-  }
   return rows;
+}
+
+const char* to_name(NetbenchTest test) {
+  constexpr const char* kNames[] = {"bandwidth", "rate", "latency"};
+  return kNames[static_cast<std::size_t>(test)];
+}
+
+double NetbenchRow::cores_per_10g() const {
+  return std::max(sender_cores, receiver_cores) / bits_per_s() * 1e10;
+}
+
+std::string to_title(NetbenchTest test, const NetbenchOptions& options) {
+  if (test == NetbenchTest::latency)
+    return fmt::format("latency (half a round trip), {}; cores of both sides", options.process.transport);
+  return fmt::format("{}, {}, {} lane{}{}; cores of sender and receiver",
+                     test == NetbenchTest::rate ? "rate (every message announced)" : "bandwidth",
+                     options.process.transport, options.process.workers,
+                     options.process.workers == 1 ? "" : "s",
+                     options.bidirectional ? ", both directions" : "");
+}
+
+std::string to_heading(NetbenchTest test) {
+  if (test == NetbenchTest::latency)
+    return fmt::format("{:>10} {:>11} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9}", "bytes", "round trips",
+                       "min us", "median us", "99 % us", "max us", "sender", "receiver");
+  return fmt::format("{:>10} {:>11} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9}", "bytes", "messages", "Gbit/s",
+                     "MB/s", "M msg/s", "cores/10G", "sender", "receiver");
+}
+
+std::string to_text(const NetbenchRow& row) {
+  const auto line = [&](double a, double b, double c, double d, int digits) {
+    return fmt::format("{:>10} {:>11} {:>10.{}f} {:>10.1f} {:>10.{}f} {:>10.2f} {:>8.2f} {:>9.2f}",
+                       row.message_bytes, row.messages, a, digits, b, c, digits, d, row.sender_cores,
+                       row.receiver_cores);
+  };
+  if (row.test == NetbenchTest::latency) {
+    const auto& l = row.latency;
+    return line(l.min_s * 1e6, l.median_s * 1e6, l.p99_s * 1e6, l.max_s * 1e6, 1);
+  }
+  return line(row.bits_per_s() * 1e-9, row.bits_per_s() / 8e6, row.messages_per_s() * 1e-6,
+              row.cores_per_10g(), 3);
+}
+
+std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions& options) {
+  report::Json json{{"version", EDGEWIRE_VERSION},
+                    {"transport", options.process.transport},
+                    {"processes", 2},
+                    {"lanes", options.process.workers}};
+  EDGEWIRE_ADD_FIELDS(json, options, bidirectional, busy_poll);
+  json["rows"] = report::Json::array();
+  for (const NetbenchRow& row : rows) {
+    auto& one = json["rows"].emplace_back();
+    EDGEWIRE_ADD_FIELDS(one, row, test, message_bytes, messages, seconds, payload_bytes, frame_bytes,
+                        wire_bytes, zero_copy_sends, retransmitted_bytes);
+    one["cores"] = {{"sender", row.sender_cores}, {"receiver", row.receiver_cores}};
+    if (row.test == NetbenchTest::latency)
+      one["latency_seconds"] = {{"min", row.latency.min_s},
+                                {"median", row.latency.median_s},
+                                {"p99", row.latency.p99_s},
+                                {"max", row.latency.max_s}};
+    else
+      one.update({{"bits_per_second", row.bits_per_s()},
+                  {"bytes_per_second", row.bits_per_s() / 8},
+                  {"messages_per_second", row.messages_per_s()},
+                  {"cores_per_10_gbit", row.cores_per_10g()}});
+  }
+  return report::json_text(json, 2) + "\n";
 }
 
 }  // namespace edgewire::perf

@@ -57,8 +57,7 @@ struct NetbenchRow {
 
   double bits_per_s() const { return static_cast<double>(payload_bytes) * 8 / seconds; }
   double messages_per_s() const { return static_cast<double>(messages) / seconds; }
-  /// Returns the cores that the busier process needs for 10 Gbit/s of payload; bidirectional: sent and
-  /// received together.
+  /// Returns the cores that the busier process needs for 10 Gbit/s of payload, sent and received together.
   double cores_per_10g() const;
 };
 
@@ -67,9 +66,9 @@ struct NetbenchRow {
 void check_two_processes(const launch::Bootstrap& bootstrap);
 
 /// Measures every test with every size between the two processes of the job: rank 0 sends, rank 1 receives.
-/// All messages of a lane go from the same memory to the same place, as with perftest. Rank 0 gets the rows,
-/// and calls `on_row` for each as soon as it is measured; the other rank gets none. Collective. Throws
-/// UsageError unless there are two processes, and Error when the job fails or when bytes arrive changed.
+/// All messages of a lane go from the same memory to the same place, as with perftest. Rank 0 alone gets the
+/// rows, and calls `on_row` for each as soon as it is measured. Collective. Throws UsageError unless there
+/// are two processes, and Error when the job fails or when bytes arrive changed.
 std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOptions& options,
                                   const std::function<void(const NetbenchRow&)>& on_row);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "bounds/dense_memory.h"
+#include "bounds/memory.h"
 #include "dense/plan/edge_partition.h"
 #include "options/kernels.h"
 #include "options/measures.h"
@@ -50,24 +50,21 @@ class Calculator {
   }
 
   Bound run() {
-    for (const int processes : options_.processes) {
+    for (const int processes : options_.processes)
       for (const auto& ownership : options_.ownerships) {
-        if (partition::owns_edges(ownership)) {
+        if (partition::owns_edges(ownership))
           add_edge_owners(ownership, processes);
-        } else {
+        else
           add_vertex_owners(ownership, processes);
-        }
         if (progress_)
           progress_({"counting", ++done_, options_.processes.size() * options_.ownerships.size(), "counts"});
       }
-    }
     return std::move(bound_);
   }
 
  private:
   bool wants(Strategy strategy) const {
-    return std::find(options_.strategies.begin(), options_.strategies.end(), strategy) !=
-           options_.strategies.end();
+    return std::ranges::find(options_.strategies, strategy) != options_.strategies.end();
   }
 
   void add_vertex_owners(const std::string& how, int processes) {
@@ -81,9 +78,8 @@ class Calculator {
                                                              {Strategy::worker, &owned.worker},
                                                              {Strategy::process, &owned.process},
                                                              {Strategy::slots, &owned.process}};
-    for (const auto& [strategy, values] : published) {
+    for (const auto& [strategy, values] : published)
       if (wants(strategy)) add_rows(how, {strategy, values, at_source, leaving});
-    }
     if (!wants(Strategy::cover)) return;
     const auto cover = plan::count_cover(rows_, ownership, owned.edges, count_);
     note(cover.memory_bytes, owned.passes);
@@ -108,9 +104,8 @@ class Calculator {
                                counted.strategy == Strategy::process;
     for (const auto encoding : options_.encodings) {
       add_row(ownership, counted, encoding, false);
-      if (options_.as_published_2015 && was_published && !plan::is_rounded(encoding)) {
+      if (options_.as_published_2015 && was_published && !plan::is_rounded(encoding))
         add_row(ownership, counted, encoding, true);
-      }
     }
   }
 
@@ -124,7 +119,7 @@ class Calculator {
     row.encoding = encoding;
     row.self_traffic = with_self;
     row.volume = plan::volume(*counted.values, plan::value_size(counted.strategy, encoding), with_self);
-    row.edges_max = *std::max_element(counted.computed_edges.begin(), counted.computed_edges.end());
+    row.edges_max = std::ranges::max(counted.computed_edges);
     row.edges_mean = static_cast<double>(rows_.edges()) / row.processes;
     row.cover = counted.cover;
     row.memory_bytes = memory_of(counted, encoding);

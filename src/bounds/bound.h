@@ -1,6 +1,5 @@
-// The bounds folder says before a run what it must send, how long it takes at least, and how much memory its
-// processes need. This file computes the bound: the fewest bytes that an iteration sends, for each number of
-// processes, ownership, strategy and encoding.
+// The bounds folder says before a run what it must send, how long it takes at least, and what memory it
+// needs. This file computes the fewest bytes of an iteration, by processes, ownership, strategy and encoding.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +41,7 @@ void check(const BoundOptions& options);
 
 /// Returns the number of messages that rank 0, the process with most of them, sends before the first
 /// iteration. It counts handshakes, collective calls and lists of the plan. The job is one over a host list
-/// or a launcher, uses TCP and a strategy that is given, and sends no rows to their owners. The run report
-/// calls this setup_messages.
+/// or a launcher, uses TCP and a given strategy, and sends no rows. The run report calls it setup_messages.
 std::uint64_t setup_messages(int processes, int workers);
 
 /// The figures of the covers for one number of processes.
@@ -75,9 +73,8 @@ struct Bound {
   std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
 };
 
-/// Returns exact counts. Rows are in the order of processes, ownerships, strategies, encodings. With owners
-/// of edges only slots and cover have rows. `progress` hears of counts: one for each number of processes and
-/// ownership. Throws Error, and UsageError, see check().
+/// Returns exact counts, in the order of processes, ownerships, strategies, encodings. With owners of edges
+/// only slots and cover have rows. `progress` hears of each count. Throws Error, and UsageError as check().
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const Progress& progress = {});
 
 /// Returns the bound as text for people, ending with a newline.
@@ -95,8 +92,7 @@ std::string partition_path(const std::string& ownership, int processes);
 void check_ownerships(std::span<const std::string> ownerships, std::span<const int> processes,
                       bool may_be_auto);
 
-/// Reads the partition files among `ownerships`. Throws Error where one cannot be read, or does not fit a
-/// graph of so many vertices or the processes.
+/// Reads the partition files among `ownerships`. Throws Error where one cannot be read, or does not fit.
 void check_partition_files(std::span<const std::string> ownerships, std::span<const int> processes,
                            std::uint64_t vertices);
 

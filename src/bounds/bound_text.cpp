@@ -73,9 +73,7 @@ class Text {
   void add_volumes(std::span<const BoundRow> rows) {
     print(
         "{} {} with {} {}. Values each process sends in an iteration; payload, wire bytes ({}) and, at the "
-        "line "
-        "rates "
-        "given, time of the most loaded one\n",
+        "line rates given, time of the most loaded one\n",
         rows.front().processes, rows.front().processes == 1 ? "process" : "processes", options_.workers,
         options_.workers == 1 ? "worker" : "workers", plan::kFramings[options_.framing].name);
     auto table = table_of({"mean", "largest", "total", "payload", "wire"});
@@ -117,8 +115,7 @@ class Text {
     line.push_back(readable_bytes(row.memory_bytes));
   }
 
-  /// Adds the setup messages, whose number grows with the number of peers: they are the cost of the bootstrap
-  /// of a large job.
+  /// Adds the setup messages. Their number grows with that of peers: they are the cost of a large start.
   void add_setup(const BoundRow& row) {
     if (row.processes == 1) return;
     const auto peers = static_cast<std::uint64_t>(row.processes - 1);
@@ -142,10 +139,7 @@ class Text {
     const auto& model = *options_.model;
     print(
         "What if (all rates are given, none is measured): {:.3g} edges/s a core, {} cores a process, {} a "
-        "message{}. "
-        "Time of an iteration, what "
-        "limits it, "
-        "and the line rate above which the wire does not\n",
+        "message{}. Time of an iteration, what limits it, and the line rate above which the wire does not\n",
         model.edges_per_core_s, model.cores, readable_seconds(model.latency_s),
         model.memory_bytes_per_s > 0
             ? fmt::format(", {:.3g} GB/s of memory a process", model.memory_bytes_per_s / 1e9)
@@ -163,9 +157,8 @@ class Text {
     }
     text_ += report::to_text(table);
     for (const auto& row : bound_.rows) {
-      if (row.processes == bound_.rows.front().processes && !row.predictions.empty() && for_people(row)) {
+      if (row.processes == bound_.rows.front().processes && !row.predictions.empty() && for_people(row))
         add_changes(row);
-      }
     }
     print("\n");
   }
@@ -177,9 +170,8 @@ class Text {
       std::vector<Prediction> series;
       for (const auto& row : bound_.rows) {
         if (row.ownership == first.ownership && row.strategy == first.strategy &&
-            row.encoding == first.encoding && !row.predictions.empty()) {
+            row.encoding == first.encoding && !row.predictions.empty())
           series.push_back(row.predictions[rate]);
-        }
       }
       const std::size_t change = change_of_limit(series);
       if (change == series.size()) continue;

@@ -1,5 +1,4 @@
-// This file counts before a run the records that kernels which follow a frontier must send, for each number
-// of processes and ownership.
+// This file counts before a run the records that kernels which follow a frontier must send.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +30,7 @@ struct FrontierBound {
 };
 
 /// Counts for the processes, ownerships (hash, ranges, partition files), rates and framing of `options`. It
-/// takes 20 bytes of memory for each vertex, and 16 for each process and superstep, beside count_shares().
-/// Throws Error.
+/// takes 20 bytes a vertex, and 16 for each process and superstep, beside count_shares(). Throws Error.
 std::vector<FrontierBound> frontier_bound(const Graph& graph, const kernels::FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress = {});
 

@@ -17,6 +17,7 @@
 #include "graph/file/format.h"
 #include "graph/read/first_lines.h"
 #include "launch/bootstrap.h"
+#include "options/measures.h"
 #include "report/json_text.h"
 #include "report/table.h"
 #include "shuffle/load_job.h"
@@ -34,7 +35,7 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 void look_at(const std::string& path, bool counts, LoadTask& task) {
   graph::Input input(path);
   const Format format = graph::choose_format(input, Format::automatic, false, false);
-  if (input.file_bytes() == 0) throw Error(fmt::format("{}: --load needs a file that is not empty", path));
+  if (input.file_bytes() == 0) throw Error(fmt::format("{}: {} needs a file that is not empty", path, opt::load));
   const bool pairs = format == Format::u32_pairs, list = format == Format::snap || format == Format::csv;
   task.input_bytes += input.file_bytes();
   task.format = pairs ? format : list ? Format::snap : Format::el;
@@ -53,7 +54,7 @@ void look_at(const std::string& path, bool counts, LoadTask& task) {
   if (graph::name_of(format).text && format != Format::metis && !input.streamed()) input.sample(0, add_lines);
   task.weighted = task.weighted || fields.size() > (format == Format::dimacs ? 3 : 2);
   if (counts && lines == 0)
-    throw UsageError(fmt::format("{}: give the number of edges (--edges): only a full read tells it", path));
+    throw UsageError(fmt::format("{}: give the number of edges ({}): only a full read tells it", path, opt::load_edges));
   if (counts) task.edges += static_cast<std::uint64_t>(double(input.file_bytes()) * lines / bytes);
 }
 
@@ -134,11 +135,11 @@ void complete(LoadTask& task) {
     if (!task.inputs.empty()) task.input_bytes = shuffle::RecordInput(task.inputs, bytes).bytes();
     task.records = task.input_bytes / bytes;
     task.input_bytes = task.output_bytes = task.records * bytes;
-    if (task.records == 0) throw UsageError("--load sort: the input holds no record");
+    if (task.records == 0) throw UsageError(fmt::format("{}: the input holds no record", opt::load("sort")));
     return;
   }
   for (const bool counts = task.edges == 0; const auto& input : task.inputs) look_at(input, counts, task);
-  if (task.edges == 0) throw UsageError("--load convert: give the number of edges (--edges)");
+  if (task.edges == 0) throw UsageError(fmt::format("{}: give the number of edges ({})", opt::load("convert"), opt::load_edges));
   if (task.weighted && task.format == Format::el) task.format = Format::wel;
   task.records = task.edges * (task.undirected ? 2 : 1);
   task.shape = shuffle::edge_record(task.weighted);

@@ -1,5 +1,4 @@
-// A prediction of the time of an iteration, from what it asks of its most loaded process and from the rates
-// of machines and links.
+// A prediction of the time of an iteration, by its most loaded process and the rates of machines and links.
 #pragma once
 
 #include <cstdint>
@@ -53,13 +52,11 @@ Prediction predict(const Demand& demand, const Rates& rates);
 
 /// Returns the bytes that a process reads and writes in an iteration. They are 4 for each edge (two 16-bit
 /// offsets in a tile), 8 for each of its vertices (the old value read, the new one written), and
-/// `value_bytes` twice for each value sent or received (written, then read). Values that stay in a cache are
-/// not counted.
+/// `value_bytes` twice for each value sent or received (written, then read), but for values in a cache.
 std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values,
                            std::uint64_t value_bytes = 4) noexcept;
 
-/// Returns the index of the first prediction whose limit differs from that of prediction 0, or the number of
-/// predictions if there is none.
+/// Returns the index of the first prediction with another limit than that of prediction 0, else their number.
 std::size_t change_of_limit(std::span<const Prediction> by_processes) noexcept;
 
 }  // namespace edgewire::bounds

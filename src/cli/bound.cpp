@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "bounds/bound.h"
 #include "bounds/frontier_bound.h"
-#include "bounds/frontier_memory.h"
+#include "bounds/memory.h"
 #include "cli/bound_load.h"
 #include "cli/commands.h"
 #include "cli/common.h"

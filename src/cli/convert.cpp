@@ -24,7 +24,6 @@
 #include "options/files.h"
 #include "process/interrupt.h"
 #include "profile/job_profile.h"
-#include "profile/load_watch.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"

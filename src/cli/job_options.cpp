@@ -15,7 +15,6 @@
 #include "launch/packing.h"
 #include "options/jobs.h"
 #include "process/settle.h"
-#include "profile/trace.h"
 
 namespace edgewire::cli {
 

@@ -21,7 +21,6 @@
 #include "options/kernels.h"
 #include "process/interrupt.h"
 #include "profile/job_profile.h"
-#include "profile/load_watch.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "runs/job_report.h"

@@ -124,8 +124,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   tasks::TaskJob job(bootstrap, registry, process, program.input(), asked.job.launch.tolerates_losses);
   std::optional<profile::Profiler> profiler;
   if (asked.job.profiled())
-    profiler.emplace(profile::profiled(bootstrap, job.process()),
-                     profile_options(asked.job, {"run", "tasks"}));
+    profiler.emplace(bootstrap, job.process(), profile_options(asked.job, {"run", "tasks"}));
   TaskReport report;
   std::uint64_t kept = 0, tasks = 0;
   {

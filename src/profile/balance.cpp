@@ -116,10 +116,8 @@ report::Json Balance::to_json() const {
   if (has_wire()) json["line_bits_per_second"] = line_bits_per_s;
   add_busy(json, all);
   json["steps"] = report::Json::array();
-  for (const Step& step : steps) {
-    auto& one = json["steps"].emplace_back(report::Json{{"step", step.name}});
-    add_busy(one, step);
-  }
+  for (const Step& step : steps)
+    add_busy(json["steps"].emplace_back(report::Json{{"step", step.name}}), step);
   json["interval_seconds"] = interval_s;
   json["intervals"] = report::Json::array();
   for (const Interval& interval : intervals) {
@@ -152,11 +150,7 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& 
     : bootstrap_(bootstrap), process_(process), disks_(paths), cores_(cores_of(bootstrap, process.pool())) {
   const auto& link = process.link();
   if (bootstrap.size() > 1 && link.name() != "shm") {
-    constexpr std::uint64_t kPiece = 1 << 18;
-    line_bits_per_s_ = given_bits_per_s;
-    if (line_bits_per_s_ == 0)
-      line_bits_per_s_ = process.measure_link(bootstrap) * 8 *
-                         static_cast<double>(link.wire_bytes_of(kPiece)) / static_cast<double>(kPiece);
+    line_bits_per_s_ = given_bits_per_s != 0 ? given_bits_per_s : measure_line(bootstrap, process);
   }
   cpu_before_ = process_cpu_seconds();
   bytes_before_.resize(static_cast<std::size_t>(bootstrap.size()));
@@ -171,8 +165,7 @@ BalanceWatch::BalanceWatch(launch::Bootstrap& bootstrap, process::LocalProcess& 
                          {"cores", "", 1, true, [this] { return cores_s(); }}});
 }
 
-/// Returns the bytes that crossed the wire to this peer since the job began. Bytes to the same host by shared
-/// memory cross no wire.
+/// Returns the bytes that crossed the wire to this peer since the job began. Shared memory is no wire.
 std::uint64_t BalanceWatch::wire_bytes_to(int peer) const {
   const auto& link = process_.link();
   const auto& nodes = bootstrap_.nodes();
@@ -192,13 +185,8 @@ std::uint64_t BalanceWatch::wire_bytes() const {
 double BalanceWatch::cores_s() const { return (process_cpu_seconds() - cpu_before_) / cores_; }
 
 Balance::Used BalanceWatch::used() const {
-  const auto disk = disks_.use();
-  return {seconds(now_ns() - began_ns_),
-          disk.seconds,
-          cores_s(),
-          disk.bytes_read,
-          disk.bytes_written,
-          wire_bytes()};
+  const auto [disk_s, read, written] = disks_.use();
+  return {seconds(now_ns() - began_ns_), disk_s, cores_s(), read, written, wire_bytes()};
 }
 
 void BalanceWatch::end_step(const std::string& name) {

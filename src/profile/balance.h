@@ -1,5 +1,4 @@
-// This file measures the use of the disks, the wire and the cores by a sort or a load, step by step and over
-// time.
+// This file measures how a sort or a load uses the disks, the wire and the cores, step by step and over time.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +17,15 @@
 
 namespace edgewire::profile {
 
-/// The use of a job's resources, over all of its processes. Each figure is that of the process or machine
-/// with most of it.
+/// The use of a job's resources. Each figure is that of the process or machine with most of it.
 struct Balance : report::Section {
   /// The use of the resources in some time, and the seconds in which they were busy.
   struct Used {
     double seconds = 0;
     double disk_s = 0;   ///< time in which the busiest disk of a host had requests of any process
     double cores_s = 0;  ///< CPU time of all threads of a process, shared out among its cores
-    /// Bytes moved by disks of a host for any process.
-    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0;
-    std::uint64_t wire_bytes = 0;  ///< bytes sent, with all headers of the link
+    std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0;  ///< by disks of a host for any process
+    std::uint64_t wire_bytes = 0;                               ///< bytes sent, with all headers of the link
   };
   struct Step : Used {
     std::string name;
@@ -47,8 +44,7 @@ struct Balance : report::Section {
 
   bool has_wire() const noexcept { return line_bits_per_s > 0; }
   bounds::Limit busiest() const noexcept;
-  /// Returns the ratio of the job's time to that of its busiest resource. No job is faster than that
-  /// resource.
+  /// Returns the ratio of the job's time to that of its busiest resource: no job is faster than that.
   double times_busiest() const noexcept;
   /// Returns the same as a line for people, ending with a newline.
   std::string to_line() const;
@@ -99,8 +95,7 @@ class BalanceWatch {
   std::optional<Sampler> sampler_;           ///< sampler, which reads all the others, so it ends first
 };
 
-/// Returns the mean rates of a process's samples in intervals of equal length, from `began_ns` on.
-/// `ends_ns`: the times at which the samples end.
+/// Returns the mean rates of samples, which end at `ends_ns`, in equal intervals from `began_ns` on.
 std::vector<double> in_intervals(const std::vector<std::uint64_t>& ends_ns, const std::vector<double>& rates,
                                  std::uint64_t began_ns, double interval_s, std::size_t count);
 

@@ -5,8 +5,7 @@
 
 namespace edgewire::profile {
 
-/// The seconds of all cores since the machine started. Interrupts are left out: on shaped links they do the
-/// work of a network card.
+/// The seconds of all cores since the machine started, without interrupts: these do a network card's work.
 struct CoreTimes {
   double busy_s = 0;      ///< time of programs, in user space and in the kernel
   double stolen_s = 0;    ///< time given to others by a hypervisor ("steal" in proc(5))
@@ -24,13 +23,11 @@ struct LostCores {
   double all() const { return to_hypervisor + to_programs; }
 };
 
-/// A watch that adds up the cores lost between begin() and end(), any number of times.
+/// Adds up the cores lost between begin() and end(), any number of times.
 class CoreWatch {
  public:
-  void begin() { begin(core_times(), now_s()); }
-  void end() { end(core_times(), now_s()); }
-  void begin(const CoreTimes& times, double at_s);
-  void end(const CoreTimes& times, double at_s);
+  void begin(const CoreTimes& times = core_times(), double at_s = now_s());
+  void end(const CoreTimes& times = core_times(), double at_s = now_s());
   LostCores lost() const;
 
  private:

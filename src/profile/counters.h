@@ -1,5 +1,4 @@
-// This file counts events of one thread, by the processor and the kernel: cycles, cache misses, faults,
-// switches.
+// This file counts events of one thread: cycles and cache misses by the processor, faults by the kernel.
 #pragma once
 
 #include <array>
@@ -8,6 +7,8 @@
 #include <initializer_list>
 #include <string>
 #include <vector>
+
+#include "disk/file.h"
 
 namespace edgewire::profile {
 
@@ -36,11 +37,10 @@ inline constexpr const char* kEventNames[kEvents] = {
 };
 
 /// The counts of an interval of time, or a sum of such counts. An event that shares the counters of the
-/// processor with other events is counted in a part of the time only; count() extrapolates.
+/// processor with others is counted in a part of the time only; count() extrapolates.
 class CounterValues {
  public:
-  /// Returns whether the event was counted. It was not when the machine does not count it, or when it did
-  /// not run.
+  /// Returns whether the event was counted. It was not when the machine does not count it, or it did not run.
   bool has(Event event) const noexcept;
   /// Returns the count, estimated for the whole time; 0 when there is none.
   double count(Event event) const noexcept;
@@ -68,24 +68,18 @@ double instructions_per_llc_miss(const CounterValues& counts) noexcept;
 /// Returns 64 bytes for each miss of the last-level cache.
 double bytes_from_memory(const CounterValues& counts) noexcept;
 
-/// A group of events of the thread that makes it. At any time it counts all of them or none
-/// (perf_event_open(2)).
+/// A group of events of the thread that makes it. At any time all count, or none (perf_event_open(2)).
 class EventGroup {
  public:
-  /// Begins to count those of `events` that the machine and the rights of the process allow. `cpu`: count
-  /// only while the thread is on that core; -1: on any.
+  /// Begins to count what it can and may of `events`; with a `cpu`, only while the thread is on that core.
   explicit EventGroup(std::initializer_list<Event> events, int cpu = -1) noexcept;
-  ~EventGroup();
-  EventGroup(const EventGroup&) = delete;
-  EventGroup& operator=(const EventGroup&) = delete;
-
   /// Sets `counts` to the counts since the group was made.
   void read(CounterValues& counts) const noexcept;
   /// Returns the errno of the first event; 0 when it is counted.
   int error() const noexcept { return error_; }
 
  private:
-  std::vector<int> descriptors_;
+  std::vector<disk::File> files_;
   std::vector<Event> events_;
   int error_ = 0;
 };
@@ -95,10 +89,6 @@ class EventGroup {
 class ThreadCounters {
  public:
   ThreadCounters() noexcept;
-  ~ThreadCounters();
-  ThreadCounters(const ThreadCounters&) = delete;
-  ThreadCounters& operator=(const ThreadCounters&) = delete;
-
   /// Returns the counts since it was made. The same thread calls it.
   CounterValues read() const noexcept;
   /// Returns the errno of the first hardware event; 0 when it is counted.
@@ -109,11 +99,10 @@ class ThreadCounters {
   EventGroup cache_{Event::llc_references, Event::llc_misses};
   EventGroup memory_{Event::dtlb_misses, Event::remote_reads};
   EventGroup system_{Event::migrations};
-  int schedule_ = -1;  ///< descriptor of the thread's /proc file
+  disk::File schedule_;  ///< the thread's schedstat in /proc
 };
 
-/// Returns one line with the reason why there are no hardware counters and the remedy; an empty text when
-/// error is 0.
+/// Returns one line on why there are no hardware counters, and the remedy; nothing when error is 0.
 std::string explain_missing_counters(int error);
 
 /// The type and the number of an event, as in perf_event_attr, see perf_event_open(2).
@@ -123,12 +112,11 @@ struct EventCode {
   std::uint64_t config1 = 0;
 };
 
-/// The codes of each event, the best first. The list is empty where this processor has no such event. Names
-/// of the processor's own events come first (libpfm4, where this build has it). The kernel's generic events
-/// do not exist for all processors, and on AMD and Arm they mean other things: cache misses are those of the
-/// second or first level, dTLB misses those of the first. The sources are the events' tables in the Intel
-/// SDM, volume 3B, the AMD PPR of families 17h and 19h and Arm's manuals of Neoverse cores, by libpfm4's
-/// names.
+/// The codes of each event on this processor, the best first: those of the processor's own events (libpfm4,
+/// where this build has it), then the kernel's generic events. These do not exist everywhere, and on AMD and
+/// Arm they mean other things: cache misses are those of the second or first level, dTLB misses those of the
+/// first. The sources are the events' tables in the Intel SDM, volume 3B, the AMD PPR of families 17h and 19h
+/// and Arm's manuals of Neoverse cores, by libpfm4's names.
 using EventCodes = std::array<std::vector<EventCode>, kEvents>;
 EventCodes find_event_codes();
 

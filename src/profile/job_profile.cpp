@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "launch/packing.h"
 
@@ -18,8 +19,7 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const DenseJob& job, c
     if (from == to) continue;
     values += job.traffic().at(from, to) + job.traffic().at(to, from);
     if (job.strategy() != plan::Strategy::edge) continue;
-    // No tile holds the edges to other processes. Strategy `edge` sends a value for each of them, and finds
-    // it by a list of their sources.
+    // Edges to others are in no tile: strategy `edge` sends a value for each, by a list of their sources.
     edges += job.traffic().at(from, to);
     tiles += sizeof(std::uint32_t) * job.traffic().at(from, to);
   }
@@ -63,6 +63,29 @@ ProcessFacts facts_of(const LoadWork& work) {
   facts.disk_bytes = (moved + 2 * work.bytes_spilled) / work.steps;
   facts.disk_s = work.disk_s / static_cast<double>(work.steps);
   return facts;
+}
+
+LoadWatch::LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                     const std::vector<std::string>& paths, const ProfileOptions& options, bool profiled)
+    : profiler_(profiled ? std::optional<Profiler>(std::in_place, bootstrap, process, options)
+                         : std::nullopt),
+      balance_(bootstrap, process, paths, options.given_bits_per_s) {
+  run_.emplace(profiler_ ? &*profiler_ : nullptr);
+}
+
+void LoadWatch::end_step(const std::string& name) {
+  balance_.end_step(name);
+  if (profiler_) profiler_->end_step(name);
+}
+
+Balance LoadWatch::gather(report::JobReport& report, const ProcessFacts& facts) {
+  auto balance = balance_.gather();
+  if (!profiler_) return balance;
+  auto profile = profiler_->gather(facts);
+  if (profile.processes.empty()) return balance;  // rank 0 has it
+  profile.balance = balance;
+  add_to(report, std::move(profile));
+  return balance;
 }
 
 }  // namespace edgewire::profile

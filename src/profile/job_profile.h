@@ -1,7 +1,10 @@
-// This file gathers the facts of kernels' jobs for profiles.
+// This file gathers the facts of jobs for profiles.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "dense/job/dense_job.h"
 #include "disk/read_probe.h"
@@ -10,8 +13,7 @@
 
 namespace edgewire::profile {
 
-/// Returns the work of this process in an iteration. `disk`: its reads in `iterations`, if tiles are on
-/// disks.
+/// Returns the work of this process in an iteration. `disk`: its reads in `iterations`, with tiles on disks.
 ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const DenseJob& job, const disk::ReadFigures& disk,
                       std::size_t iterations);
 /// Returns the work of this process in a superstep: the mean of `steps`, which are those of all runs. `disk`:
@@ -28,5 +30,29 @@ struct LoadWork {
   std::uint64_t steps = 1;
 };
 ProcessFacts facts_of(const LoadWork& work);
+
+/// One process's part of watching a sort or a load in parts: the use of disks, wires and cores, and of its
+/// workers if they are profiled. It refers to the job's process, so it ends before the job.
+class LoadWatch {
+ public:
+  /// Begins just before the job runs, when its links are connected. `paths` are those that the job reads and
+  /// writes. `profiled`: whether its workers are profiled, too. Collective; throws Error.
+  LoadWatch(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+            const std::vector<std::string>& paths, const ProfileOptions& options, bool profiled);
+
+  /// Ends a step. The thread that runs the job calls it, while its workers rest.
+  void end_step(const std::string& name);
+  void end_run() { run_.reset(); }
+
+  /// Returns the time of BalanceWatch.
+  double disk_s() const { return balance_.disk_s(); }
+  /// Returns the balance, after end_run(). Adds the profile, if any, to the report of rank 0. Collective.
+  Balance gather(report::JobReport& report, const ProcessFacts& facts);
+
+ private:
+  std::optional<Profiler> profiler_;
+  BalanceWatch balance_;
+  std::optional<ProfiledRun> run_;
+};
 
 }  // namespace edgewire::profile

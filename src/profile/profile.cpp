@@ -24,12 +24,6 @@ using topology::Phase;
 
 namespace {
 
-std::uint64_t host_id() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return std::hash<std::string>{}(id);
-}
-
 std::uint64_t work_ns(const PhaseTimes& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0}) -
          times[static_cast<std::size_t>(Phase::wait)];
@@ -38,13 +32,12 @@ std::uint64_t work_ns(const PhaseTimes& times) {
 /// Returns the part of the time in which workers had a core, of the time in which they had work.
 double cpu_share(const ProcessProfile& process) {
   double cpu_ns = 0, all_ns = 0;
-  for (const auto& worker : process.workers) {
+  for (const auto& worker : process.workers)
     for (const auto phase : {Phase::compute, Phase::send, Phase::apply}) {
       const auto p = static_cast<std::size_t>(phase);
       cpu_ns += worker.counts[p].count(Event::task_clock_ns);
       all_ns += static_cast<double>(worker.counted_ns[p]);
     }
-  }
   return all_ns > 0 ? std::min(1.0, cpu_ns / all_ns) : 1;
 }
 
@@ -61,9 +54,8 @@ double core_wait_share(const ProcessProfile& process) {
 /// Returns whether the working sets of this host's processes stay in its cache.
 bool in_cache(const Profile& profile, const ProcessFacts& facts) {
   std::uint64_t bytes = 0;
-  for (const auto& other : profile.processes) {
+  for (const auto& other : profile.processes)
     if (other.facts.host == facts.host) bytes += other.facts.working_set_bytes;
-  }
   return bytes <= facts.cache_bytes;
 }
 
@@ -76,8 +68,7 @@ double waited_s(const ProcessProfile& process, const IterationTimes& times) {
 /// Returns the first iteration that counts: the first iteration of the engine warms the caches.
 std::size_t first_of(const Profile& profile) { return profile.of_engine() ? 1 : 0; }
 
-/// Sets for each process the least time that any other process waited. It goes iteration by iteration, since
-/// a process may be late in few of them.
+/// Sets for each process the least time that any other waited, by iterations: it may be late in few of them.
 void set_awaited(const Profile& profile, RunLoad& load) {
   const std::size_t first = first_of(profile);
   std::size_t count = SIZE_MAX;
@@ -161,18 +152,19 @@ double measure_memory_rate(topology::WorkerPool& pool) {
     const std::uint64_t start = now_ns();
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
       std::uint64_t sums[4] = {};
-      for (std::size_t i = 0; i + 4 <= words.size(); i += 4) {
+      for (std::size_t i = 0; i + 4 <= words.size(); i += 4)
         for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += words[i + lane];
-      }
       kept.fetch_add(sums[0] + sums[1] + sums[2] + sums[3], std::memory_order_relaxed);
     }
     took[static_cast<std::size_t>(worker)] = seconds(now_ns() - start);
   });
-  return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
+  return static_cast<double>(bytes) * kSweeps * pool.workers() / std::ranges::max(took);
 }
 
-ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process) {
-  return {bootstrap, process.pool(), process.link(), [&] { return process.measure_link(bootstrap); }};
+double measure_line(launch::Bootstrap& bootstrap, process::LocalProcess& process) {
+  constexpr std::uint64_t kPiece = 1 << 18;
+  return process.measure_link(bootstrap) * 8 * static_cast<double>(process.link().wire_bytes_of(kPiece)) /
+         static_cast<double>(kPiece);
 }
 
 int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool) {
@@ -180,39 +172,36 @@ int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& poo
   return std::max(1, topology::usable_cores(topology::discover()) / bootstrap.local_size());
 }
 
-Profiler::Profiler(const ProfiledJob& job, const ProfileOptions& options)
-    : job_(job),
+Profiler::Profiler(launch::Bootstrap& bootstrap, process::LocalProcess& process,
+                   const ProfileOptions& options)
+    : bootstrap_(bootstrap),
+      process_(process),
       options_(options),
-      timeline_({.rank = job.bootstrap.rank(),
-                 .processes = job.bootstrap.size(),
-                 .workers = job.pool.workers(),
+      timeline_({.rank = bootstrap.rank(),
+                 .processes = bootstrap.size(),
+                 .workers = process.pool().workers(),
                  .iterations = options.iterations}) {
-  const auto& link = job_.link;
-  if (job_.bootstrap.size() > 1 && link.name() != "shm") {
-    constexpr std::uint64_t kPiece = 1 << 18;
+  const auto& link = process_.link();
+  if (bootstrap_.size() > 1 && link.name() != "shm") {
     constexpr int kTries = 3;  // number of tries: other programs can only make it slower
-    for (int i = 0; i < kTries; ++i) {
-      const double payload_bits_per_s = job_.measure_link() * 8;
-      line_bits_per_s_ =
-          std::max(line_bits_per_s_, payload_bits_per_s * static_cast<double>(link.wire_bytes_of(kPiece)) /
-                                         static_cast<double>(kPiece));
-    }
+    for (int i = 0; i < kTries; ++i)
+      line_bits_per_s_ = std::max(line_bits_per_s_, measure_line(bootstrap_, process_));
   } else {
     options_.given_bits_per_s = 0;
   }
-  job_.bootstrap.allgather("");  // all measure at once, since the processes of a host share its memory
-  memory_bytes_per_s_ = measure_memory_rate(job_.pool);
-  for (int p = 0; p < job_.bootstrap.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
+  bootstrap_.allgather("");  // all measure at once, since the processes of a host share its memory
+  memory_bytes_per_s_ = measure_memory_rate(process_.pool());
+  for (int p = 0; p < bootstrap_.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
   wire_bytes_to_.resize(frames_to_.size());
   sampler_.emplace(options.sample_interval, gauges());
 }
 
 void Profiler::begin_run() {
   for (std::size_t p = 0; p < frames_to_.size(); ++p)
-    frames_to_[p] = job_.link.frame_bytes_to(static_cast<int>(p));
-  job_.pool.run([this](int worker) { timeline_.begin(worker); });
+    frames_to_[p] = process_.link().frame_bytes_to(static_cast<int>(p));
+  process_.pool().run([this](int worker) { timeline_.begin(worker); });
   timeline_.begin_run();
-  job_.pool.observe(&timeline_, job_.bootstrap.rank());
+  process_.pool().observe(&timeline_, bootstrap_.rank());
   timeline_.enter(0, Phase::compute, 0, -1);
 }
 
@@ -223,55 +212,52 @@ void Profiler::end_step(std::string name) {
 }
 
 void Profiler::end_run() {
-  job_.pool.observe(nullptr);
+  process_.pool().observe(nullptr);
   timeline_.end_run();
-  job_.pool.run([this](int worker) { timeline_.finish(worker); });
+  process_.pool().run([this](int worker) { timeline_.finish(worker); });
   count_frames();
 }
 
 void Profiler::count_frames() {
   for (std::size_t p = 0; p < frames_to_.size(); ++p) {
-    const std::uint64_t frames = job_.link.frame_bytes_to(static_cast<int>(p));
-    wire_bytes_to_[p] += job_.link.wire_bytes_of(frames - std::exchange(frames_to_[p], frames));
+    const std::uint64_t frames = process_.link().frame_bytes_to(static_cast<int>(p));
+    wire_bytes_to_[p] += process_.link().wire_bytes_of(frames - std::exchange(frames_to_[p], frames));
   }
 }
 
 std::vector<Gauge> Profiler::gauges() const {
   std::vector<Gauge> all;
-  for (int w = 0; w < job_.pool.workers(); ++w)
-    all.push_back({fmt::format("worker {}", w), "cores", 1e-9, true,
-                   [this, w] { return static_cast<double>(timeline_.cpu_ns(w)); }});
-  for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
-  if (job_.bootstrap.size() == 1) return all;
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
-  const auto add = [&](std::string name, const char* unit, double scale, bool rate,
-                       std::function<double()> read) {
-    all.push_back({std::move(name), unit, scale, rate, std::move(read)});
+  const auto add = [&](std::string name, const char* unit, double scale, std::function<double()> read) {
+    all.push_back({std::move(name), unit, scale, true, std::move(read)});
   };
+  for (int w = 0; w < process_.pool().workers(); ++w)
+    add(fmt::format("worker {}", w), "cores", 1e-9, [=, this] { return number(timeline_.cpu_ns(w)); });
+  for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
+  if (bootstrap_.size() == 1) return all;
   if (options_.words.step == Words().step) {
-    add("ready", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().ready); });
-    add("arrived", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().arrived); });
+    add("ready", "chunks/s", 1, [=, this] { return number(timeline_.chunks().ready); });
+    add("arrived", "chunks/s", 1, [=, this] { return number(timeline_.chunks().arrived); });
   }
-  add("in flight", "chunks", 1, false, [this] { return writes_in_flight(); });
-  const auto& link = job_.link;
-  for (int p = 0; p < job_.bootstrap.size(); ++p) {
-    if (p != job_.bootstrap.rank())
-      add(fmt::format("to rank {}", p), "Gbit/s", 8e-9, true,
+  all.push_back({"in flight", "chunks", 1, false, [this] { return writes_in_flight(); }});
+  const auto& link = process_.link();
+  for (int p = 0; p < bootstrap_.size(); ++p) {
+    if (p != bootstrap_.rank())
+      add(fmt::format("to rank {}", p), "Gbit/s", 8e-9,
           [=, &link] { return number(link.frame_bytes_to(p)); });
-    add(p == job_.bootstrap.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting",
-        1e-9, true, [=, this] { return number(timeline_.waited_ns(p)); });
+    add(p == bootstrap_.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting", 1e-9,
+        [=, this] { return number(timeline_.waited_ns(p)); });
   }
   return all;
 }
 
 /// Returns the number of chunks that the link has taken and not completed.
 double Profiler::writes_in_flight() const {
-  const auto& link = job_.link;
+  const auto& link = process_.link();
   std::uint64_t completed = 0;
-  for (int p = 0; p < job_.bootstrap.size(); ++p) {
-    for (int lane = 0; p != job_.bootstrap.rank() && lane < job_.pool.workers(); ++lane)
+  for (int p = 0; p < bootstrap_.size(); ++p)
+    for (int lane = 0; p != bootstrap_.rank() && lane < process_.pool().workers(); ++lane)
       completed += link.completed(lane, p);
-  }
   const std::uint64_t taken = link.counters().writes;  // read later, so that it is not less
   return static_cast<double>(taken - std::min(taken, completed));
 }
@@ -279,57 +265,56 @@ double Profiler::writes_in_flight() const {
 /// Adds the facts of the machine.
 void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
-  facts.host = host_id();
-  facts.workers = job_.pool.workers();
-  facts.cores = cores_of(job_.bootstrap, job_.pool);
+  std::string host;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> host;
+  facts.host = std::hash<std::string>{}(host);
+  facts.workers = process_.pool().workers();
+  facts.cores = cores_of(bootstrap_, process_.pool());
   facts.cache_bytes = machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes;
   facts.memory_bytes_per_s = memory_bytes_per_s_;
 }
 
 Profile Profiler::gather(ProcessFacts mine) {
-  const auto samples = gather_samples(job_.bootstrap, sampler_->stop());
-  const int workers = job_.pool.workers();
+  const auto samples = gather_samples(bootstrap_, sampler_->stop());
+  const int workers = process_.pool().workers();
   if (options_.words.step == Words().step) count_frames();
   complete(mine);
   std::vector<WorkerTimes> times;
   for (int w = 0; w < workers; ++w) times.push_back(timeline_.worker(w));
-  const auto all_facts = profile::gather(job_.bootstrap, std::vector{mine});
-  auto all_iterations = profile::gather(job_.bootstrap, timeline_.iterations());
-  auto all_workers = profile::gather(job_.bootstrap, times);
-  auto all_waits = profile::gather(job_.bootstrap, timeline_.waited_ns());
-  auto all_bytes = profile::gather(job_.bootstrap, wire_bytes_to_);
+  const auto all_facts = profile::gather(bootstrap_, std::vector{mine});
+  auto all_iterations = profile::gather(bootstrap_, timeline_.iterations());
+  auto all_workers = profile::gather(bootstrap_, times);
+  auto all_waits = profile::gather(bootstrap_, timeline_.waited_ns());
+  auto all_bytes = profile::gather(bootstrap_, wire_bytes_to_);
   Profile profile;
   profile.words = options_.words;
   profile.names.assign(names_.begin(), names_.end());
-  profile.transport = job_.link.name();
+  profile.transport = process_.link().name();
   profile.iterations = timeline_.iterations_done();
   profile.line_bits_per_s = line_bits_per_s_;
   profile.given_bits_per_s = options_.given_bits_per_s;
   for (std::size_t p = 0; p < all_facts.size(); ++p) {
-    ProcessProfile one;
+    auto& one = profile.processes.emplace_back();
     one.facts = all_facts[p].at(0);
     one.iterations = std::move(all_iterations[p]);
     one.workers = std::move(all_workers[p]);
     one.waited_ns = std::move(all_waits[p]);
     one.samples = samples[p];
     one.wire_bytes_to = std::move(all_bytes[p]);
-    profile.processes.push_back(std::move(one));
   }
   for (int w = 0; w < workers; ++w) {
-    auto spans = profile::gather(job_.bootstrap, timeline_.spans(w));
-    auto arrivals = profile::gather(job_.bootstrap, timeline_.arrivals(w));
+    auto spans = profile::gather(bootstrap_, timeline_.spans(w));
+    auto arrivals = profile::gather(bootstrap_, timeline_.arrivals(w));
     for (std::size_t p = 0; p < spans.size(); ++p) {
       profile.processes[p].spans.push_back(std::move(spans[p]));
       profile.processes[p].arrivals.push_back(std::move(arrivals[p]));
     }
   }
   if (profile.processes.empty()) return profile;
-  for (const auto& process : profile.processes) {
-    for (const auto& worker : process.workers) {
+  for (const auto& process : profile.processes)
+    for (const auto& worker : process.workers)
       if (worker.counter_error != 0)
         profile.missing_counters = explain_missing_counters(worker.counter_error);
-    }
-  }
   profile.load = load_of(profile);
   profile.verdict = judge(profile.load);
   return profile;

@@ -3,14 +3,12 @@
 // run, and draws it. This file has the gathered records of all processes, and their meaning.
 //
 // A command that can be profiled makes a Profiler, puts a ProfiledRun around what runs, and calls end_step()
-// after each step. It has add_profile_options() (cli/job_options.h), its kind in cli/commands.cpp, and the
-// section in its schema.
+// after each step. It has add_profile_options(), its kind in cli/commands.cpp, and the section in its schema.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,18 +47,10 @@ struct ProcessProfile {
   Samples samples;  ///< samples of the iterations
 };
 
-/// A job that is profiled. All outlive the Profiler.
-struct ProfiledJob {
-  launch::Bootstrap& bootstrap;
-  topology::WorkerPool& pool;
-  const transport::Transport& link;
-  /// Measures a link like this one and returns bytes per second. Collective.
-  std::function<double()> measure_link;
-};
-ProfiledJob profiled(launch::Bootstrap& bootstrap, process::LocalProcess& process);
+/// Returns the bits per second of a link like that of `process`, with all headers, as measured. Collective.
+double measure_line(launch::Bootstrap& bootstrap, process::LocalProcess& process);
 
-/// Returns the number of cores of a process's workers: one for each, or its share of those of the host where
-/// these are fewer.
+/// Returns the cores of a process's workers: one for each, or its share of the host's where these are fewer.
 int cores_of(const launch::Bootstrap& bootstrap, const topology::WorkerPool& pool);
 
 struct ProfileOptions {
@@ -89,8 +79,7 @@ struct Profile : report::Section {
   /// Returns whether its steps are iterations of the engine.
   bool of_engine() const { return words.step == Words().step; }
 
-  /// Returns a line on what the counters tell of computing and which of them are missing, or why there are
-  /// none.
+  /// Returns a line on what the counters tell of computing, and which are missing, or why there are none.
   std::string counters_line() const;
   /// Returns a table and the verdict as lines, ending with a newline.
   std::string to_text() const override;
@@ -100,11 +89,11 @@ struct Profile : report::Section {
   std::string to_html(const std::string& title, const std::string& subtitle) const;
 };
 
-/// One process's part in profiling a job. It is made when the job is ready to iterate. It measures the link
-/// and the memory first, which takes some tenths of a second. Collective; throws Error.
+/// One process's part in profiling a job, which is ready to iterate and outlives it. It measures the link and
+/// the memory first, which takes some tenths of a second. Collective; throws Error.
 class Profiler {
  public:
-  Profiler(const ProfiledJob& job, const ProfileOptions& options);
+  Profiler(launch::Bootstrap& bootstrap, process::LocalProcess& process, const ProfileOptions& options);
   topology::Observer* observer() noexcept { return &timeline_; }
 
   // The thread that runs the job calls these, while its workers rest. A job may run several times.
@@ -115,8 +104,7 @@ class Profiler {
   /// Ends the observation of the workers.
   void end_run();
 
-  /// Returns the whole profile at rank 0, and nothing elsewhere. Call it after the last step. `mine`: the
-  /// facts of the job. Collective.
+  /// Returns the whole profile at rank 0, after the last step. `mine`: the facts of the job. Collective.
   Profile gather(ProcessFacts mine);
 
  private:
@@ -125,7 +113,8 @@ class Profiler {
   double writes_in_flight() const;
   void count_frames();
 
-  ProfiledJob job_;
+  launch::Bootstrap& bootstrap_;
+  process::LocalProcess& process_;
   ProfileOptions options_;
   Timeline timeline_;
   std::optional<Sampler> sampler_;
@@ -157,14 +146,22 @@ class ProfiledRun {
 /// Adds the profile to the report of its run, in words and as a whole.
 void add_to(report::JobReport& report, Profile profile);
 
+/// Returns the kept spans of all workers, each chunk's life (ready, in flight, arrived) and the samples in
+/// the Trace Event Format (Google, 2016) of chrome://tracing and ui.perfetto.dev. Times are microseconds from
+/// the earliest one. Processes of other machines are moved so that their last iterations end together.
+std::string to_trace(const Profile& profile);
+
+/// Draws all samples of one unit of a process over time, as a `<figure>` for report::Page.
+std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
+                           const std::string& title);
+
 /// Returns the seconds of a phase in an iteration: the mean of the workers and of the kept iterations.
 double mean_seconds(const ProcessProfile& process, std::size_t phase);
 
 /// Returns the samples of all processes at rank 0, and nothing elsewhere. Collective.
 std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples& mine);
 
-/// Returns the input of judge() from the records: means of the kept iterations, without the first where that
-/// warms the caches.
+/// Returns the input of judge(): means of the kept iterations, without one that only warms the caches.
 RunLoad load_of(const Profile& profile);
 
 /// Returns the bytes per second that the workers of the pool read together, from a working set that fits no

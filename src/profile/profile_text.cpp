@@ -167,16 +167,14 @@ std::string Profile::counters_line() const {
   for (const auto& process : processes)
     bytes += memory_bytes_per_item(process, iterations) / static_cast<double>(processes.size());
   std::string line = "compute:";
-  const auto add = [&](double figure, int digits, const char* what) {
+  const auto add = [&](double figure, int digits, const std::string& what) {
     if (figure > 0)
       line += fmt::format("{} {:.{}f} {}", line.ends_with(':') ? "" : ",", figure, digits, what);
   };
   add(cycles_per_instruction(counts), 2, "cycles an instruction");
   add(stalled_cycles_per_instruction(counts), 2, "of them stalled");
   add(instructions_per_llc_miss(counts), 0, "instructions a last-level miss");
-  const std::string each =
-      fmt::format("bytes from memory {} {}", words.items == "edges" ? "an" : "a", words.item());
-  add(bytes, 1, each.c_str());
+  add(bytes, 1, fmt::format("bytes from memory {} {}", words.items == "edges" ? "an" : "a", words.item()));
   const char* before = "; not counted on this machine: ";
   for (std::size_t e = 0; e < kHardwareEvents; ++e) {
     if (counts.has(static_cast<Event>(e))) continue;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "disk/file.h"
 
 namespace edgewire::profile {
 
@@ -25,12 +26,7 @@ namespace fs = std::filesystem;
 /// A file of the system that is kept open. Gauges that are read one after the other share its text.
 class SystemFile {
  public:
-  explicit SystemFile(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~SystemFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  SystemFile(const SystemFile&) = delete;
-  SystemFile& operator=(const SystemFile&) = delete;
+  explicit SystemFile(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
   /// Returns number `index` (from 0) behind `word`, which begins a line. Without a word, it takes the number
   /// from the first line. A result below 0 means that there is none.
@@ -62,11 +58,11 @@ class SystemFile {
     std::array<char, 8192> piece{};
     for (ssize_t got = 1; got > 0;
          text_.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))))
-      got = pread(descriptor_, piece.data(), piece.size(), static_cast<off_t>(text_.size()));
+      got = pread(file_.descriptor(), piece.data(), piece.size(), static_cast<off_t>(text_.size()));
     read_at_ns_ = now_ns();
   }
 
-  const int descriptor_;
+  disk::File file_;
   std::string text_;
   std::uint64_t read_at_ns_ = 0;
 };
@@ -80,7 +76,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -116,22 +112,20 @@ void add_interfaces(const std::string& root, Gauges& gauges) {
 
 void add_rdma_ports(const std::string& root, Gauges& gauges) {
   const std::string cards = root + "/sys/class/infiniband/";
-  for (const auto& card : names_in(cards)) {
+  for (const auto& card : names_in(cards))
     for (const auto& port : names_in(cards + card + "/ports")) {
       const std::string counters = fmt::format("{}{}/ports/{}/", cards, card, port);
       const std::string name = fmt::format("{} port {}", card, port);
       // These counters count words of 4 bytes. Soft-RoCE has only packets.
       const auto add = [&](const char* way, const char* data, const char* packets) {
-        if (fs::exists(counters + data)) {
+        if (fs::exists(counters + data))
           gauges.push_back({name + way, "Gbit/s", 4 * kGigabits, true, number_in(counters + data)});
-        } else if (fs::exists(counters + packets)) {
+        else if (fs::exists(counters + packets))
           gauges.push_back({name + way, "packets/s", 1, true, number_in(counters + packets)});
-        }
       };
       add(" received", "counters/port_rcv_data", "hw_counters/rcvd_pkts");
       add(" sent", "counters/port_xmit_data", "hw_counters/sent_pkts");
     }
-  }
 }
 
 void add_disks(const std::string& root, Gauges& gauges) {
@@ -196,8 +190,6 @@ Sampler::Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges)
     }
   });
 }
-
-Sampler::~Sampler() = default;
 
 Samples Sampler::stop() {
   thread_.request_stop();

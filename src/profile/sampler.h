@@ -1,5 +1,4 @@
-// This file records the use of the machine while a job runs: it reads gauges of the system at regular
-// intervals.
+// This file reads gauges of the system at regular intervals while a job runs.
 #pragma once
 
 #include <chrono>
@@ -51,9 +50,6 @@ class Sampler {
   static constexpr std::size_t kMostSamples = 4096;
 
   Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges);
-  ~Sampler();
-  Sampler(const Sampler&) = delete;
-  Sampler& operator=(const Sampler&) = delete;
   /// Ends the thread. Call it once.
   Samples stop();
 

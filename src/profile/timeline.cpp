@@ -35,15 +35,10 @@ class Ring {
 };
 
 /// A sum to which its worker adds and which the sampler reads; it pairs with nothing.
-class Sum {
- public:
-  void add(std::uint64_t value) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
-  }
-  std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
+struct Sum {
+  std::atomic<std::uint64_t> value{0};
+  void add(std::uint64_t more) noexcept { value.store(get() + more, std::memory_order_relaxed); }
+  std::uint64_t get() const noexcept { return value.load(std::memory_order_relaxed); }
 };
 
 }  // namespace timeline
@@ -55,17 +50,9 @@ constexpr std::uint64_t kInterrupted = 8;       // factor of the fastest reading
 
 std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
 
-/// Returns the time of a clock, or 0 when there is no such clock.
-std::uint64_t read_ns(clockid_t clock) noexcept {
-  timespec time{};
-  if (clock_gettime(clock, &time) != 0) return 0;
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 }  // namespace
 
-/// The records of a worker. Its thread writes them, and so does the worker that ends an iteration while it
-/// rests.
+/// The records of a worker. Its thread writes them, or while it rests the worker that ends an iteration.
 struct alignas(64) Timeline::Worker {
   Worker(const TimelineOptions& options)
       : spans(options.spans),
@@ -124,7 +111,7 @@ void Timeline::begin(int worker) noexcept {
   own.phase = Phase::wait;
   own.peer = options_.rank;
   if (own.thread.load(std::memory_order_relaxed) == 0) {
-    own.began_cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    own.began_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     own.thread.store(gettid(), std::memory_order_release);
   }
   own.began_ns = own.since_ns = own.counted_since_ns = now_ns();
@@ -278,7 +265,7 @@ std::uint64_t Timeline::cpu_ns(int worker) const noexcept {
   // This makes the clock of a thread from its id, as pthread_getcpuclockid() makes it. It is exact at any
   // moment; the time in /proc moves on with the kernel's ticks.
   constexpr clockid_t kOfThread = 4, kScheduled = 2;
-  const std::uint64_t now = read_ns((~thread << 3) | kOfThread | kScheduled);
+  const std::uint64_t now = clock_ns((~thread << 3) | kOfThread | kScheduled);
   return std::max(now, own.began_cpu_ns) - own.began_cpu_ns;
 }
 

@@ -14,20 +14,16 @@ namespace edgewire::profile {
 
 /// An interval in which a worker was in one phase. Times are nanoseconds of CLOCK_MONOTONIC.
 struct Span {
-  std::uint64_t begin_ns = 0;
-  std::uint64_t end_ns = 0;
+  std::uint64_t begin_ns = 0, end_ns = 0;
   std::uint64_t iteration = 0;  ///< number of the iteration, from 1
   std::uint32_t item = 0;       ///< item, see topology::Observer::enter()
   std::int16_t peer = -1;
   topology::Phase phase = topology::Phase::wait;
 };
 
-/// The arrival of chunks: those `first`..`end` of a peer's lane, counted from the first iteration, were seen
-/// to have arrived.
+/// The arrival of the chunks `first`..`end` of a peer's lane, counted from the first iteration.
 struct Arrival {
-  std::uint64_t at_ns = 0;
-  std::uint64_t first = 0;
-  std::uint64_t end = 0;
+  std::uint64_t at_ns = 0, first = 0, end = 0;
   std::int32_t peer = 0;
 };
 
@@ -35,8 +31,7 @@ using PhaseTimes = std::array<std::uint64_t, topology::kPhases>;  ///< nanosecon
 
 /// The times of an iteration of this process.
 struct IterationTimes {
-  std::uint64_t begin_ns = 0;
-  std::uint64_t end_ns = 0;
+  std::uint64_t begin_ns = 0, end_ns = 0;
   PhaseTimes phases{};                ///< phases summed over workers
   std::uint64_t slowest_work_ns = 0;  ///< time of compute, send and apply of the worker with most of it
   std::uint64_t own_wait_ns = 0;      ///< part of wait that was for workers of this process, summed over them
@@ -54,11 +49,8 @@ struct WorkerTimes {
 
 struct TimelineOptions {
   int rank = 0;
-  int processes = 1;
-  int workers = 1;
-  int iterations = 1;
-  /// Number of spans kept for each worker; the oldest are overwritten.
-  std::size_t spans = std::size_t{1} << 15;
+  int processes = 1, workers = 1, iterations = 1;
+  std::size_t spans = std::size_t{1} << 15;  ///< spans kept for each worker; the oldest are overwritten
 };
 
 /// The recorder of the phases of workers. Memory is bounded: it keeps the latest spans and arrivals of each
@@ -79,11 +71,10 @@ class Timeline final : public topology::Observer {
   void arrived(int worker, int peer, std::uint64_t chunks) noexcept override;
   void end_iteration(std::uint64_t iteration) noexcept override;
 
-  // Jobs that run several times, or whose pool reports to this, use these. One worker calls them, while the
-  // others rest.
+  // For jobs that run several times, or whose pool reports to this: one worker calls these; the others rest.
   /// Begins a run: all workers have begun, and the first iteration starts now.
   void begin_run() noexcept;
-  /// Ends a run, before the workers finish. The time after the run's last iteration is a part of it. A run
+  /// Ends a run, before the workers finish. The time since its last iteration is a part of that; a run
   /// without one leaves no times.
   void end_run() noexcept;
 
@@ -94,21 +85,18 @@ class Timeline final : public topology::Observer {
   std::vector<Arrival> arrivals(int worker) const;
   WorkerTimes worker(int worker) const;
   std::uint64_t iterations_done() const noexcept { return done_; }
-  /// Returns for each peer the nanoseconds that workers waited for it, summed; for this rank: those that
-  /// they waited for workers of this process.
+  /// Returns waited_ns(peer) for each peer.
   std::vector<std::uint64_t> waited_ns() const;
 
   // Any thread may call these at any time.
   /// Returns the CPU time of the worker's thread since begin(); 0 before.
   std::uint64_t cpu_ns(int worker) const noexcept;
-  /// The numbers of chunks that were ready to be sent, that the link has taken, and that have come from
-  /// peers, since begin().
+  /// The numbers of chunks that were ready to be sent, and that have come from peers, since begin().
   struct Chunks {
     std::uint64_t ready = 0, arrived = 0;
   };
   Chunks chunks() const noexcept;
-  /// Returns the nanoseconds that workers have waited for the peer (this rank: for workers of this process)
-  /// in phases that are over.
+  /// Returns the nanoseconds of waiting for the peer (this rank: for own workers) in phases that are over.
   std::uint64_t waited_ns(int peer) const noexcept;
 
  private:

@@ -1,5 +1,3 @@
-#include "profile/trace.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "profile/profile.h"
 #include "report/json_text.h"
 
 namespace edgewire::profile {
@@ -15,8 +14,7 @@ namespace {
 
 using topology::Phase;
 
-/// The gap between slices, half a nanosecond: else rounding ends some after the next one begins, and viewers
-/// that take that for nesting lose them.
+/// The gap between slices, half a nanosecond: viewers take overlaps by rounding for nesting, and lose slices.
 constexpr double kGapUs = 0.0005;
 
 /// The way of a chunk: the rank and worker that send it, and the receiver.
@@ -36,9 +34,8 @@ class Writer {
                                      static_cast<std::int64_t>(process.iterations.back().end_ns));
     }
     for (std::size_t p = 0; p < profile.processes.size(); ++p) {
-      for (const auto& spans : profile.processes[p].spans) {
+      for (const auto& spans : profile.processes[p].spans)
         if (!spans.empty()) start_ns_ = std::min(start_ns_, local(p, spans.front().begin_ns));
-      }
       const auto& iterations = profile.processes[p].iterations;
       if (!iterations.empty() && !profile.names.empty())
         start_ns_ = std::min(start_ns_, local(p, iterations.front().begin_ns));
@@ -78,12 +75,10 @@ class Writer {
       add(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"worker {}"}}}})", p, w, w);
       for (const auto& span : process.spans[w]) add_span(p, w, span);
     }
-    for (const auto& series : process.samples.series) {
-      for (std::size_t i = 0; i < series.values.size(); ++i) {
+    for (const auto& series : process.samples.series)
+      for (std::size_t i = 0; i < series.values.size(); ++i)
         add(R"({{"ph":"C","pid":{},"name":"{}","ts":{:.3f},"args":{{"{}":{:.6g}}}}})", p, series.name,
             us(p, process.samples.at_ns[i]), series.unit, series.values[i]);
-      }
-    }
   }
 
   void add_span(std::size_t p, std::size_t w, const Span& span) {
@@ -102,23 +97,21 @@ class Writer {
     }
   }
 
-  /// Returns the time when the receiver saw chunk `number` of the lane, counted from the first iteration; 0:
-  /// that is not kept.
+  /// Returns when the receiver saw chunk `number` of the lane, counted from the first iteration; 0: not kept.
   std::uint64_t arrived_ns(const Lane& lane, std::uint64_t number) const {
     const auto& process = profile_.processes[lane.to];
     if (lane.worker >= process.arrivals.size()) return 0;
     const auto& all = process.arrivals[lane.worker];
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Arrival& one) {
+    const auto found = std::ranges::find_if(all, [&](const Arrival& one) {
       return static_cast<std::size_t>(one.peer) == lane.from && one.first <= number && number < one.end;
     });
     return found == all.end() ? 0 : found->at_ns;
   }
 
-  /// Adds the life of chunks. A chunk is ready when the sending begins, in flight when it is queued, and
-  /// arrived when the receiver has seen its signal.
+  /// Adds the life of chunks: ready when sending begins, in flight when queued, arrived when it was seen.
   void add_chunks(std::size_t p) {
     const auto& process = profile_.processes[p];
-    for (std::size_t w = 0; w < process.spans.size(); ++w) {
+    for (std::size_t w = 0; w < process.spans.size(); ++w)
       for (const auto& span : process.spans[w]) {
         if (span.phase != Phase::send || span.peer < 0) continue;
         const Lane lane{p, static_cast<std::size_t>(span.peer), w};
@@ -136,11 +129,9 @@ class Writer {
         event("e", name.c_str(), end);
         ++id_;
       }
-    }
   }
 
-  /// Adds the steps, which are iterations that have names. Each one goes from its begin to its end, in a lane
-  /// of the process.
+  /// Adds the steps: iterations that have names, each from its begin to its end, in a lane of the process.
   void add_steps(std::size_t p) {
     const auto& all = profile_.processes[p].iterations;
     for (std::size_t i = 0; i < all.size() && i < profile_.names.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "base/units.h"
@@ -47,30 +48,34 @@ double wire_seconds(const RunLoad& load, const Facts& facts) {
   double seconds =
       static_cast<double>(wire_bytes(load.processes[facts.wire_rank])) * 8 / load.line_bits_per_s;
   seconds = std::min(seconds, load.seconds);
-  for (const auto& one : load.processes) {
+  for (const auto& one : load.processes)
     if (one.waited_s < kNoWait * load.seconds) seconds = std::min(seconds, busy_s(one));
-  }
   return seconds;
+}
+
+/// Returns the process with the largest figure(process), the first of these.
+template <class Figure>
+std::size_t rank_of_most(const RunLoad& load, const Figure& figure) {
+  return static_cast<std::size_t>(std::ranges::max_element(load.processes, {}, figure) -
+                                  load.processes.begin());
 }
 
 Facts find(const RunLoad& load) {
   Facts facts;
   double workers = 0, work = 0;
-  for (std::size_t p = 0; p < load.processes.size(); ++p) {
-    const auto& one = load.processes[p];
+  for (const auto& one : load.processes) {
     workers += one.workers;
     work += busy_s(one) * one.workers;
-    if (wire_bytes(one) > wire_bytes(load.processes[facts.wire_rank])) facts.wire_rank = p;
-    if (one.memory_bytes > load.processes[facts.memory_rank].memory_bytes) facts.memory_rank = p;
-    if (busy_s(one) > busy_s(load.processes[facts.slowest])) facts.slowest = p;
   }
+  facts.wire_rank = rank_of_most(load, wire_bytes);
+  facts.memory_rank = rank_of_most(load, &ProcessLoad::memory_bytes);
+  facts.slowest = rank_of_most(load, busy_s);
   facts.work_mean_s = work / workers;
   facts.work_max_s = busy_s(load.processes[facts.slowest]);
   facts.wire_s = wire_seconds(load, facts);
-  if (load.memory_bytes_per_s > 0) {
+  if (load.memory_bytes_per_s > 0)
     facts.memory_s =
         static_cast<double>(load.processes[facts.memory_rank].memory_bytes) / load.memory_bytes_per_s;
-  }
   return facts;
 }
 
@@ -84,39 +89,29 @@ std::string why_slow(const ProcessLoad& one, const Words& words) {
   return "";
 }
 
-/// Returns the time that the others waited because the process had no core; sending keeps them waiting
-/// anyway.
-double held_up_s(const RunLoad& load, const Facts& facts, const ProcessLoad& one) {
-  return std::min({one.core_wait_s, one.awaited_s, std::max(0.0, load.seconds - facts.wire_s)});
-}
-
 /// Returns the process that lost its core and held up the others, when none did nearly as much.
 std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
-  std::size_t worst = 0;
-  double worst_s = 0, next_s = 0;
-  for (std::size_t p = 0; p < load.processes.size(); ++p) {
-    const double held_s = held_up_s(load, facts, load.processes[p]);
-    if (held_s > worst_s) {
-      next_s = std::exchange(worst_s, held_s);
-      worst = p;
-    } else {
-      next_s = std::max(next_s, held_s);
-    }
+  // The time that the others waited because the process had no core; sending keeps them waiting anyway.
+  const auto held_up_s = [&](const ProcessLoad& one) {
+    return std::min({one.core_wait_s, one.awaited_s, std::max(0.0, load.seconds - facts.wire_s)});
+  };
+  const std::size_t worst = rank_of_most(load, held_up_s);
+  const auto& one = load.processes[worst];
+  const double worst_s = held_up_s(one);
+  double next_s = 0, others_s = 0;
+  for (const auto& other : load.processes) {
+    if (&other == &one) continue;
+    next_s = std::max(next_s, held_up_s(other));
+    others_s = std::max(others_s, busy_s(other));
   }
   if (worst_s - next_s <= kUneven * load.seconds) return {};
-  const auto& one = load.processes[worst];
-  double others_s = 0;
-  for (const auto& other : load.processes) {
-    if (&other != &one) others_s = std::max(others_s, busy_s(other));
-  }
   const double seconds = std::min(load.seconds, std::max(busy_s(one), others_s + worst_s));
   return {{Cause::slow_peer, seconds, 0, static_cast<int>(worst),
            fmt::format("rank {} keeps the others waiting for {}{}", worst, readable_seconds(worst_s),
                        why_slow(one, load.words))}};
 }
 
-/// Returns the slowest process, when it is much slower than the mean; else its slowest worker, when that is
-/// much slower.
+/// Returns the slowest process, or else its slowest worker, when that is much slower than the mean.
 std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
   if (auto lost = lost_core(load, facts); !lost.empty()) return lost;
   const auto& slowest = load.processes[facts.slowest];
@@ -131,19 +126,17 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
     }
     const double others = items > 0 ? work / items : 0;
     const double cost = cost_of_item(slowest);
-    if (cost > kSlower * others && others > 0) {
+    if (cost > kSlower * others && others > 0)
       return {{Cause::slow_peer, facts.work_max_s, 0, rank,
                fmt::format("rank {} is busy for {}, {} of a worker for {}, the others {}{}", rank,
                            readable_seconds(facts.work_max_s), readable_seconds(cost),
                            with_article(load.words.item()), readable_seconds(others),
                            why_slow(slowest, load.words))}};
-    }
-    return {
-        {Cause::imbalance, facts.work_max_s, 0, rank,
-         fmt::format("rank {} works for {}, the mean is {}; it has {:.2f} times the {} a "
-                     "worker of the others",
-                     rank, readable_seconds(facts.work_max_s), readable_seconds(facts.work_mean_s),
-                     items > 0 ? slowest.items / slowest.workers / (items / workers) : 1, load.words.items)}};
+    return {{Cause::imbalance, facts.work_max_s, 0, rank,
+             fmt::format(
+                 "rank {} works for {}, the mean is {}; it has {:.2f} times the {} a worker of the others",
+                 rank, readable_seconds(facts.work_max_s), readable_seconds(facts.work_mean_s),
+                 items > 0 ? slowest.items / slowest.workers / (items / workers) : 1, load.words.items)}};
   }
   for (std::size_t p = 0; p < load.processes.size(); ++p) {
     const auto& one = load.processes[p];
@@ -175,9 +168,7 @@ Limiter wire(const RunLoad& load, const Facts& facts) {
 
 /// Returns the busiest disk of all, if disks were read or written.
 std::vector<Limiter> disk(const RunLoad& load) {
-  std::size_t rank = 0;
-  for (std::size_t p = 0; p < load.processes.size(); ++p)
-    if (load.processes[p].disk_s > load.processes[rank].disk_s) rank = p;
+  const std::size_t rank = rank_of_most(load, &ProcessLoad::disk_s);
   const auto& one = load.processes[rank];
   if (one.disk_s <= 0) return {};
   return {{Cause::disk, one.disk_s, 0, static_cast<int>(rank),
@@ -185,8 +176,7 @@ std::vector<Limiter> disk(const RunLoad& load) {
                        load.words.a_step(), readable_bytes(one.disk_bytes))}};
 }
 
-/// Returns the work that remains when it is spread evenly: that of the cores, or of the memory that they
-/// wait for.
+/// Returns the work that remains when it is spread evenly: of the cores, or of the memory that they wait for.
 Limiter even_work(const RunLoad& load, const Facts& facts) {
   if (facts.memory_s > kMemoryBound * facts.work_mean_s) {
     const auto& one = load.processes[facts.memory_rank];
@@ -238,8 +228,8 @@ std::string_view to_name(Cause cause) noexcept {
 
 Verdict judge(const RunLoad& measured) {
   RunLoad load = measured;
-  const double beside_wire_s =
-      load.seconds - find(load).wire_s;  // otherwise no process could have been faster
+  // Otherwise no process could have been faster.
+  const double beside_wire_s = load.seconds - find(load).wire_s;
   for (auto& one : load.processes) one.lost_s = std::clamp(one.lost_s, 0.0, std::max(0.0, beside_wire_s));
   const Facts facts = find(load);
   Verdict verdict;
@@ -249,19 +239,17 @@ Verdict judge(const RunLoad& measured) {
   verdict.limiters.push_back(even_work(load, facts));
   if (facts.wire_s > 0) verdict.limiters.push_back(wire(load, facts));
   for (auto& one : disk(load)) verdict.limiters.push_back(std::move(one));
-  std::stable_sort(verdict.limiters.begin(), verdict.limiters.end(),
-                   [](const Limiter& a, const Limiter& b) { return a.seconds > b.seconds; });
+  std::ranges::stable_sort(verdict.limiters, std::greater<>(), &Limiter::seconds);
   const double work_s = std::max({facts.work_max_s, facts.work_mean_s, facts.memory_s});
   verdict.seconds_10x = with_rate(load, facts, work_s, 10);
   const double rest = load.seconds - verdict.limiters.front().seconds;
-  if (rest > kUnexplained * load.seconds) {
+  if (rest > kUnexplained * load.seconds)
     verdict.limiters.insert(
         verdict.limiters.begin(),
         {Cause::latency, rest, 0, -1,
          fmt::format("for {} of {} neither work nor bytes explain the time: starting, waiting for each "
                      "other, messages under way",
                      readable_seconds(rest), load.words.a_step())});
-  }
   for (auto& one : verdict.limiters) one.share = load.seconds > 0 ? one.seconds / load.seconds : 0;
   return verdict;
 }
@@ -273,12 +261,10 @@ std::string Verdict::to_text() const {
     text += fmt::format("{:<6} {} {:.0f} %: {}\n", what, to_name(one.cause), 100 * one.share, one.why);
     what = text.find("next:") == std::string::npos ? "next:" : "then:";
   }
-  if (std::any_of(limiters.begin(), limiters.end(),
-                  [](const Limiter& l) { return l.cause == Cause::wire; })) {
+  if (std::ranges::find(limiters, Cause::wire, &Limiter::cause) != limiters.end())
     text += fmt::format("with a link ten times as fast: {} {} instead of {} ({:.2f} times as fast)\n",
                         readable_seconds(seconds_10x), words.a_step(), readable_seconds(seconds),
                         seconds_10x > 0 ? seconds / seconds_10x : 1);
-  }
   return text;
 }
 

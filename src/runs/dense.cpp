@@ -213,7 +213,7 @@ std::optional<profile::Profiler> make_profiler(launch::Bootstrap& bootstrap, Den
   if (!options.tools.profile) return {};
   auto asked = *options.tools.profile;
   asked.iterations = kernel.iterations();
-  return std::optional<profile::Profiler>(std::in_place, profile::profiled(bootstrap, job.process()), asked);
+  return std::optional<profile::Profiler>(std::in_place, bootstrap, job.process(), asked);
 }
 
 Checkpoints checkpoints_of(DenseJob& job, const DenseKernel& kernel, const RunOptions& options) {

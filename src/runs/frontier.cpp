@@ -286,7 +286,7 @@ report::RunReport FrontierKernel::run(launch::Bootstrap& bootstrap, const Graph&
   if (options.tools.profile) {
     auto profile = *options.tools.profile;
     profile.words = {"superstep", "edges"};
-    told.profiler = &profiler.emplace(profile::profiled(bootstrap, job.process()), profile);
+    told.profiler = &profiler.emplace(bootstrap, job.process(), profile);
   }
   if (progress) progress({"running"});  // its time counts from here on
   std::optional<profile::BalanceWatch> watch;

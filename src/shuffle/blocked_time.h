@@ -1,10 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <ctime>
 
+#include "base/seconds.h"
 #include "topology/phase.h"
 
 namespace edgewire::shuffle {
@@ -14,30 +14,22 @@ namespace edgewire::shuffle {
 class BlockedTime {
  public:
   /// Begins now.
-  BlockedTime(topology::Observer* observer, int worker) noexcept : observer_(observer), worker_(worker) {
-    if (observer_ == nullptr) return;
-    start_ = std::chrono::steady_clock::now();
-    cpu_start_ = cpu_time();
-  }
+  BlockedTime(topology::Observer* observer, int worker) noexcept
+      : observer_(observer), worker_(worker), start_ns_(observer != nullptr ? without_core_ns() : 0) {}
   /// Ends now. It is called once.
   void tell() const noexcept {
     if (observer_ == nullptr) return;
-    const auto blocked = (std::chrono::steady_clock::now() - start_) - (cpu_time() - cpu_start_);
+    const auto blocked_ns = static_cast<std::int64_t>(without_core_ns() - start_ns_);
     observer_->aside(worker_, topology::Phase::wait, -1,
-                     static_cast<std::uint64_t>(std::max<std::int64_t>(0, blocked.count())));
+                     static_cast<std::uint64_t>(std::max<std::int64_t>(0, blocked_ns)));
   }
 
  private:
-  static std::chrono::nanoseconds cpu_time() noexcept {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  }
+  static std::uint64_t without_core_ns() noexcept { return now_ns() - clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
   topology::Observer* observer_;
   int worker_;
-  std::chrono::steady_clock::time_point start_{};
-  std::chrono::nanoseconds cpu_start_{};
+  std::uint64_t start_ns_;
 };
 
 }  // namespace edgewire::shuffle

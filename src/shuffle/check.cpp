@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -15,8 +14,6 @@
 namespace edgewire::shuffle {
 
 namespace {
-
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 /// Returns whether a comes before b: compares the keys first, then all bytes.
 bool comes_before(std::string_view a, std::string_view b, const RecordShape& shape) {
@@ -32,7 +29,8 @@ PartProof prove_part(const std::string& path, const RecordShape& shape, const st
   const File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
   PartProof proof;
-  std::string block(std::max<std::size_t>(kReadBytes / shape.bytes, 1) * shape.bytes, '\0');
+  constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // more than a record has
+  std::string block(kReadBytes / shape.bytes * shape.bytes, '\0');
   std::uint64_t bytes = 0;
   do {
     bytes = read_up_to(file.descriptor(), name, block.data(), block.size(), proof.records * shape.bytes);

@@ -17,11 +17,10 @@ struct PartProof {
   std::string first, last;     ///< first and last record
 };
 
-/// Reads a part. Throws Error where a record comes before the one ahead of it. It names the byte, and the
-/// file as it is `called`, or by its path.
+/// Reads a part. Throws Error where a record belongs before another: it names the byte, and the file as it is
+/// `called` or by its path.
 PartProof prove_part(const std::string& path, const RecordShape& shape, const std::string& called = {});
-/// Returns "" when these parts, in their order, are a sorted sequence of `records` with this checksum; else
-/// the fault.
+/// Returns the fault of these parts, in their order: "" when they are sorted `records` with this checksum.
 std::string fault_of(const std::vector<PartProof>& parts, const RecordShape& shape, std::uint64_t records,
                      std::uint64_t checksum);
 

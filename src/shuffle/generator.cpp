@@ -21,13 +21,9 @@ constexpr std::uint64_t kMostKeys = 2'821'109'907'456;  // 36^8
 
 __extension__ using Uint128 = unsigned __int128;
 
-/// Returns a * b / c, rounded down.
 std::uint64_t scale(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return static_cast<std::uint64_t>(static_cast<Uint128>(a) * b / c);
 }
-
-/// Returns the first number that SplitMix64 makes from x.
-std::uint64_t mix(std::uint64_t x) { return SplitMix64(x).next(); }
 
 /// Writes a key. Keys are text: numbers in base 36 with leading zeros, spread over all numbers of 8 digits.
 void write_key(char* to, std::uint64_t key, std::uint64_t keys) {
@@ -40,7 +36,7 @@ std::uint64_t key_of(const RecordsWanted& wanted, std::uint64_t number) {
   if (wanted.order == RecordOrder::sorted) return scale(number, wanted.keys, wanted.records);
   if (wanted.order == RecordOrder::reversed)
     return scale(wanted.records - 1 - number, wanted.keys, wanted.records);
-  return mix(wanted.seed + mix(number)) % wanted.keys;
+  return SplitMix64(wanted.seed + SplitMix64(number).next()).next() % wanted.keys;
 }
 
 void write_record(char* to, const RecordsWanted& wanted, std::uint64_t number) {

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "channel/record_stream.h"
+#include "edgewire/graph.h"
+#include "graph/file/graph_parts.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "options/files.h"
@@ -21,8 +23,7 @@ using graph::GraphShape;
 namespace {
 
 constexpr std::uint64_t kProgramBytes = std::uint64_t{40} << 20;  // bytes of the program and its libraries
-// Bytes of a worker: text and its edges, later blocks.
-constexpr std::uint64_t kWorkerBytes = std::uint64_t{6} << 20;
+constexpr std::uint64_t kWorkerBytes = std::uint64_t{6} << 20;    // of text and its edges, later of blocks
 constexpr std::uint64_t kAllIds = std::uint64_t{graph::kMaxVertices} + 1;  // ids that a record can hold
 constexpr std::uint32_t kPartitionsOfWorker = 4;
 
@@ -68,7 +69,10 @@ LoadJob::LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options)
                     opt::parts));
   if (!options.parts) return;
   folder_ = process::make_folder(bootstrap, options_.output);
-  refuse_parts();
+  // Another process that refuses to run may have removed the folder again.
+  if (graph::is_folder(options_.output) && !graph::part_names(options_.output).empty())
+    throw Error(fmt::format(
+        "{}: it holds parts of an earlier conversion: remove them, or name another folder", options_.output));
 }
 
 void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sources) {
@@ -99,10 +103,6 @@ void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sour
   shuffle_->choose_splitters(sample);
   if (options_.started) options_.started();
   readers_.emplace([this](const std::function<void(int)>& work) { process_.pool().run(work); });
-}
-
-void LoadJob::end_step(const char* step) const {
-  if (options_.step_done) options_.step_done(step);
 }
 
 std::uint64_t LoadJob::edges_read() const noexcept {
@@ -254,7 +254,10 @@ graph::BuildSummary LoadJob::write(std::uint32_t flags, const Progress& progress
   end_reading();
   number_vertices(progress);
   count_edges(progress);
-  collect_weights();
+  std::vector<graph::WeightFacts> weights;
+  for (const Worker& worker : workers_) weights.push_back(worker.weights);
+  for (const auto& process : launch::allgather(bootstrap_, weights))
+    for (const auto& one : process) weights_.add(one);
   end_step(kNumber);
   open_output(flags);
   each_partition("merging edges", progress,

@@ -18,9 +18,9 @@
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "shuffle/blocked_time.h"
-#include "shuffle/graph_sections.h"
 #include "shuffle/id_bits.h"
 #include "shuffle/shuffle.h"
+#include "transport/health.h"
 
 namespace edgewire::shuffle {
 
@@ -30,24 +30,31 @@ struct LoadOptions {
   bool parts = false;  ///< whether to write a part for each process, in the folder that its host sees
   std::string temp;    ///< folder of sorted runs
   std::uint64_t memory_bytes = 0;  ///< bytes of memory that this process may take in all
-  /// Called when processes are connected and edges can come, by the thread that runs the job. The call is
-  /// collective.
+  /// Called when edges can come, by the thread that runs the job. The call is collective.
   std::function<void()> started{};
   StepDone step_done{};
 };
 
 /// The record of an edge: see edge_record.h.
 RecordShape edge_record(bool weighted);
-/// Returns the needs of a process that loads such records. `renumbers`: whether it keeps a bit for each id
-/// that may occur.
+/// Returns the needs of a process that loads such records. `renumbers`: whether it keeps a bit for each id.
 MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
                        bool renumbers);
+
+/// A graph file under way, as one process sees it.
+struct GraphSections {
+  int descriptor = -1;
+  std::string path;
+  graph::Header header{};
+  const transport::Health* health = nullptr;
+  std::vector<std::uint64_t> checksums;  ///< checksums of the blocks that one writer wrote whole
+  std::vector<std::uint8_t> known;       ///< whether a block is one of those, by block
+};
 
 /// Makes a graph file of edges that need not fit memory: the same bytes as graph::Builder. Edges are records
 /// (source, target, weight), big endian, that go to the owner of their source's range and are merged into the
 /// rows of the file. Beside them a process keeps a bit for each id that may occur. Either all processes are
-/// on one host and write one file, or each writes a part (see Graph). Functions but add() and
-/// add_vertices() are collective.
+/// on one host and write one file, or each writes a part. All is collective but add() and add_vertices().
 class LoadJob final : public graph::EdgeSink {
  public:
   /// Makes the job. `bootstrap` outlives it.
@@ -61,8 +68,7 @@ class LoadJob final : public graph::EdgeSink {
   void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
   std::uint64_t sum(std::uint64_t mine) override;
   std::uint64_t least(std::uint64_t mine) override;
-  /// Writes the file, or the parts of all processes, which have no names yet. The summary is that of the
-  /// whole file in all processes.
+  /// Writes the file, or all parts, which have no names yet. Returns the summary of all in all processes.
   graph::BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
   /// Gives the output its name, after write(). Collective: all that can fail comes before it.
@@ -97,17 +103,17 @@ class LoadJob final : public graph::EdgeSink {
   void take_ids(Worker& worker, std::span<const std::uint64_t> ids);
   void put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight);
   void end_reading();
-  void end_step(const char* step) const;
+  void end_step(const char* step) const {
+    if (options_.step_done) options_.step_done(step);
+  }
   void exchange_ids();
   void find_ids(const Progress& progress);
   void number_vertices(const Progress& progress);
   void count_edges(const Progress& progress);
-  void collect_weights();
   void open_output(std::uint32_t flags);
   void open_file(std::uint32_t flags);
   void open_part(std::uint32_t flags);
   void lay_out(const graph::Header& header);
-  void refuse_parts() const;
   bool is_first_in_folder();
   void write_partition(int lane, std::uint32_t partition);
   template <class Number>

@@ -1,25 +1,84 @@
-// This file has the part of LoadJob that turns the sorted edges into the rows of a graph file, or of a part
-// for each process.
+// This file has the part of LoadJob that turns sorted edges into rows of a graph file, or of parts.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <functional>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/file_calls.h"
 #include "base/mapped_file.h"
 #include "edgewire/graph.h"
 #include "graph/file/builder.h"
-#include "graph/file/graph_parts.h"
 #include "graph/file/sections.h"
 #include "launch/packing.h"
 #include "shuffle/edge_record.h"
 #include "shuffle/load_job.h"
 
 namespace edgewire::shuffle {
+
+namespace {
+
+using graph::kBlockBytes;
+
+/// Writes consecutive elements of one section.
+class SectionWriter {
+ public:
+  /// Begins at element `first`, as it is numbered in the whole graph. `sections` outlives this.
+  SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first)
+      : sections_(sections), section_(section), block_(kBlockBytes) {
+    const graph::Elements held = graph::elements_of(sections.header, section);
+    const std::uint64_t byte =  // counted from the first of the section's pages
+        graph::lead_of(sections.header.sections[section]) + (first - held.first) * held.bytes;
+    number_ = byte / kBlockBytes;
+    begin_ = filled_ = byte % kBlockBytes;
+  }
+  template <class Element>
+  void put(Element element) {
+    std::memcpy(&block_[filled_], &element, sizeof element);
+    filled_ += sizeof element;
+    if (filled_ == kBlockBytes) write_block();
+  }
+  /// Writes the rest.
+  void finish() {
+    if (filled_ > begin_) write_block();
+  }
+
+ private:
+  void write_block();
+
+  GraphSections& sections_;
+  std::uint32_t section_;
+  std::uint64_t number_ = 0;              ///< number of the block in the section
+  std::uint64_t begin_ = 0, filled_ = 0;  ///< bytes [begin_, filled_) of the block are here
+  std::vector<std::byte> block_;
+};
+
+void SectionWriter::write_block() {
+  if (sections_.health->failed()) throw Error(sections_.health->message());
+  const graph::SectionEntry& entry = sections_.header.sections[section_];
+  const std::uint64_t start = number_ * kBlockBytes;
+  const bool last = start + filled_ == graph::lead_of(entry) + entry.bytes;
+  if (last) {
+    std::fill(block_.begin() + static_cast<std::ptrdiff_t>(filled_), block_.end(), std::byte{0});
+    filled_ = padded(filled_);
+  }
+  write_at(sections_.descriptor, sections_.path, &block_[begin_], filled_ - begin_,
+           graph::pages_of(entry).offset + start + begin_);
+  if (begin_ == 0 && (last || filled_ == kBlockBytes)) {
+    const std::uint64_t block = graph::first_block(sections_.header, section_) + number_;
+    sections_.checksums[block] = checksum(block_.data(), filled_);
+    sections_.known[block] = 1;
+  }
+  ++number_;
+  begin_ = filled_ = 0;
+}
+
+}  // namespace
 
 /// Calls take(edge) for the edges of a partition that stay, in order.
 template <class Take>
@@ -57,14 +116,6 @@ void LoadJob::count_edges(const Progress& progress) {
                             graph::kMaxEdges));
 }
 
-void LoadJob::collect_weights() {
-  std::vector<graph::WeightFacts> mine;
-  for (const Worker& worker : workers_) mine.push_back(worker.weights);
-  const auto all = bootstrap_.allgather(launch::pack(mine));
-  for (std::size_t p = 0; p < all.size(); ++p)
-    for (const auto& one : launch::unpack<graph::WeightFacts>(all[p], p)) weights_.add(one);
-}
-
 void LoadJob::open_output(std::uint32_t flags) {
   const graph::BuildOptions& options = shape_.options;
   const bool other_ids = renumbered_ || (shape_.first_id > 0 && vertices_ > 0);
@@ -74,10 +125,7 @@ void LoadJob::open_output(std::uint32_t flags) {
                             graph::kMaxVertices, graph::kMoreVertices));
   sections_.path = options_.output;
   sections_.health = &bootstrap_.health();
-  if (options_.parts)
-    open_part(flags);
-  else
-    open_file(flags);
+  options_.parts ? open_part(flags) : open_file(flags);
 }
 
 /// Opens the file, to which all processes write.
@@ -160,10 +208,7 @@ void LoadJob::write_ids(std::uint32_t partition) {
 
 graph::BuildSummary LoadJob::finish() {
   refuse_changed_files();  // edges were read from these files
-  if (options_.parts)
-    finish_part();
-  else
-    finish_file();
+  options_.parts ? finish_part() : finish_file();
   const graph::Header& header = sections_.header;
   return {vertices_,
           header.edges,
@@ -176,9 +221,20 @@ graph::BuildSummary LoadJob::finish() {
           (header.flags & graph::kDoubtfulWeights) != 0};
 }
 
-/// Writes the table of checksums, and its checksum in the header.
+/// Reads the blocks that have no checksum yet, and writes the table of checksums, with its own in the header.
 void LoadJob::write_checksums() {
-  sections_.complete_checksums();
+  const graph::Header& header = sections_.header;
+  std::vector<std::byte> bytes(kBlockBytes);
+  for (std::uint64_t block = 0; block < sections_.known.size(); ++block) {
+    if (sections_.known[block] != 0) continue;
+    const std::uint32_t section = graph::section_of(header, block);
+    const std::uint64_t start = (block - graph::first_block(header, section)) * kBlockBytes;
+    const graph::SectionEntry pages = graph::pages_of(header.sections[section]);
+    const std::uint64_t size = std::min(kBlockBytes, pages.bytes - start);  // padding included
+    read_at(sections_.descriptor, sections_.path, bytes.data(), size, pages.offset + start);
+    sections_.checksums[block] = checksum(bytes.data(), size);
+    sections_.known[block] = 1;
+  }
   graph::write_checksums(*output_, sections_.header, sections_.checksums);
 }
 
@@ -248,13 +304,6 @@ void LoadJob::commit() {
   if (options_.parts) return commit_parts(bootstrap_, {&output_, 1}, *folder_);
   if (rank() == 0) output_->commit();
   bootstrap_.allgather("named");
-}
-
-/// Refuses a folder that holds parts. Another process that refuses to run may have removed the folder again.
-void LoadJob::refuse_parts() const {
-  if (!graph::is_folder(options_.output) || graph::part_names(options_.output).empty()) return;
-  throw Error(fmt::format("{}: it holds parts of an earlier conversion: remove them, or name another folder",
-                          options_.output));
 }
 
 }  // namespace edgewire::shuffle

@@ -8,30 +8,25 @@
 
 #include "base/error.h"
 #include "options/files.h"
-#include "shuffle/merge.h"
 #include "shuffle/run.h"
 
 namespace edgewire::shuffle {
 
 namespace {
 
-// Number of blocks of a worker: two of runs, one of input and later of output.
-constexpr std::size_t kBlocks = 3;
+constexpr std::size_t kBlocks = 3;  // blocks of a worker: two of runs, one of input and later of output
 constexpr std::uint64_t kLeastRecords = 1024;  // records of a worker's buffer
-// The number of samples of each partition: as many independent ones give parts whose sizes deviate by 1.25 %
-// (1 / sqrt(6400)).
+// Samples of each partition: so many independent ones give parts that deviate by 1.25 % (1 / sqrt(6400)).
 constexpr std::uint64_t kSamples = 6400, kLeastSamples = 100;
 constexpr std::uint64_t kSampleBytes = std::uint64_t{64} << 20;  // bytes of the whole sample
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // bytes of a run that is merged, where they fit
 
-/// Returns the bytes that a sample takes: it exists as messages, in one piece, and as prefixes and pointers
-/// that are sorted.
+/// Returns the bytes of a sample: as messages, in one piece, and as prefixes and pointers that are sorted.
 std::uint64_t bytes_a_sample(const MemoryNeeds& needs) {
   return 2 * needs.shape.stride() + 2 * sizeof(void*);
 }
 
-/// Returns the number of records in the sample. Where memory is not short, it depends only on the input and
-/// the number of partitions: and so do the parts.
+/// Returns the records in the sample. Unless memory is short, it depends only on input and partitions.
 std::uint64_t sample_records(const MemoryNeeds& needs, std::uint64_t fixed, std::uint64_t memory_bytes) {
   if (needs.partitions < 2) return 0;
   const std::uint64_t left = memory_bytes - std::min(fixed, memory_bytes);

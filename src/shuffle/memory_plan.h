@@ -28,15 +28,13 @@ struct MemoryPlan {
 /// Returns the plan for `memory_bytes`. Throws UsageError that names the least memory.
 MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes);
 
-/// Returns the number of a worker's runs, from the first on, to merge to one, so that the runs of all workers
-/// can be merged at once in the end; 0: none.
+/// Returns how many of a worker's first runs to merge to one, so that all can be merged in the end; 0: none.
 std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs) noexcept;
 
 /// The runs that the records of one worker become.
 struct SpillPlan {
-  std::uint64_t runs = 0;  ///< number of runs that are merged at last; 0: all stay in memory
-  /// Records that are written again, where runs were merged to longer ones before.
-  std::uint64_t records_again = 0;
+  std::uint64_t runs = 0;           ///< number of runs that are merged at last; 0: all stay in memory
+  std::uint64_t records_again = 0;  ///< records that are written again, as runs are merged to longer ones
 };
 
 /// Returns the same for `records` of each worker of a process, as Shuffle does it.

@@ -11,8 +11,7 @@
 
 namespace edgewire::shuffle {
 
-/// The size of a record, and the place of its key. Keys are bytes: text and big-endian numbers sort as one
-/// expects.
+/// The size of a record, and the place of its key. Keys are bytes, as which text and big-endian numbers sort.
 struct RecordShape {
   std::size_t bytes = 0;  ///< size of a record
   std::size_t key_offset = 0;

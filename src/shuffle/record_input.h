@@ -14,8 +14,7 @@ namespace edgewire::shuffle {
 /// Several files as one sequence of records. Thread safe after construction.
 class RecordInput {
  public:
-  /// Opens the files. Throws Error that names a file whose size is no multiple of `record_bytes`, or which
-  /// cannot be read.
+  /// Opens the files. Throws Error naming one that cannot be read, or has no multiple of `record_bytes`.
   RecordInput(const std::vector<std::string>& paths, std::size_t record_bytes);
 
   std::uint64_t records() const noexcept { return files_.empty() ? 0 : files_.back().end; }

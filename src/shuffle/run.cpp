@@ -6,12 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
 
 #include "base/error.h"
 #include "base/search.h"
 #include "options/files.h"
-#include "shuffle/merge.h"
 
 namespace edgewire::shuffle {
 
@@ -72,15 +70,6 @@ Cuts RecordBuffer::cuts(const Splitters& splitters, std::uint32_t first, std::ui
   return cuts;
 }
 
-void RunFile::open_file() {
-  if (file_.descriptor() >= 0) return;
-  file_ = unnamed_file(folder_);
-  if (file_.descriptor() < 0) fail_run(folder_, errno);
-  // Runs go through the page cache where the file system cannot bypass it.
-  [[maybe_unused]] const bool bypassed = bypass_page_cache(file_);
-  blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
-}
-
 void RunFile::add(const std::byte* record) {
   for (std::size_t done = 0; done < shape_.bytes;) {
     const std::size_t some = std::min(shape_.bytes - done, kBlockBytes - filled_);
@@ -118,13 +107,17 @@ void RunFile::end_read(disk::Transfer& transfer) const {
 }
 
 void RunFile::append(const RecordBuffer& buffer, const Cuts& cuts) {
-  open_file();
+  if (file_.descriptor() < 0) {
+    file_ = unnamed_file(folder_);
+    if (file_.descriptor() < 0) fail_run(folder_, errno);
+    // Runs go through the page cache where the file system cannot bypass it.
+    [[maybe_unused]] const bool bypassed = bypass_page_cache(file_);
+    blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
+  }
   wait(transfers_[current_]);
   for (std::size_t i = 0; i < buffer.size(); ++i) add(buffer.record(i));
   write_block();
-  Run run = cuts;
-  for (auto& place : run) place += end_;
-  runs_.push_back(std::move(run));
+  for (auto& place : runs_.emplace_back(cuts)) place += end_;
   end_ += buffer.size();
 }
 
@@ -132,9 +125,9 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
   const std::size_t chunk = Cursor::bytes_of_each(memory.size(), count);
   settle();
   std::deque<Cursor> cursors;
-  Run merged(runs_.front().size(), end_);
+  Cuts merged(runs_.front().size(), end_);
   for (std::size_t r = 0; r < count; ++r) {
-    const Run& run = runs_[r];
+    const Cuts& run = runs_[r];
     cursors.emplace_back(shape_, *this, transfers_[0].queue(), run.front(), run.back(),
                          memory.subspan(r * chunk, chunk));
     for (std::size_t p = 0; p < run.size(); ++p) merged[p] += run[p] - run.front();
@@ -142,7 +135,7 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
   merge(shape_, cursors, [&](const std::byte* record) { add(record); });
   write_block();
   settle();
-  for (const Run& run : std::span(runs_).first(count)) {  // room that cannot be given back stays to the end
+  for (const Cuts& run : std::span(runs_).first(count)) {  // room that cannot be given back stays to the end
     const auto bytes = static_cast<off_t>((run.back() - run.front()) * shape_.bytes);
     [[maybe_unused]] const int done =
         fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -151,6 +144,62 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
   end_ = merged.back();
   runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(count));
   runs_.push_back(std::move(merged));
+}
+
+Cursor::Cursor(const RecordShape& shape, const RecordBuffer& buffer, std::uint64_t first, std::uint64_t last)
+    : shape_(shape), buffer_(&buffer), next_(first), last_(last), stop_(last) {
+  if (done()) return;
+  record_ = buffer.record(next_);
+  prefix_ = buffer.prefix(next_);
+}
+
+Cursor::Cursor(const RecordShape& shape, const RunFile& file, disk::Queue& queue, std::uint64_t first,
+               std::uint64_t last, std::span<std::byte> memory)
+    : shape_(shape),
+      file_(&file),
+      halves_(new std::array<Half, 2>{Half(queue), Half(queue)}),
+      started_(first),
+      next_(first),
+      last_(last) {
+  const std::size_t bytes = memory.size() / 2;
+  for (std::size_t h = 0; h < 2; ++h) {
+    (*halves_)[h].memory = memory.subspan(h * bytes, bytes);
+    start((*halves_)[h]);
+  }
+  if (!done()) take_half();
+}
+
+/// A half has room for a record and for the bytes around it up to the next multiples of the alignment.
+std::size_t Cursor::least_bytes(const RecordShape& shape) noexcept {
+  return 2 * ((shape.bytes + 3 * disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment);
+}
+
+/// Reads the next records, as far as they fit.
+void Cursor::start(Half& half) {
+  const std::uint64_t room = (half.memory.size() - 2 * disk::kAlignment) / shape_.bytes;
+  half.first = started_;
+  half.last = started_ = std::min(last_, started_ + room);
+  if (half.first == half.last) return;
+  const std::uint64_t begin = half.first * shape_.bytes / disk::kAlignment;
+  const std::uint64_t end = (half.last * shape_.bytes + disk::kAlignment - 1) / disk::kAlignment;
+  file_->start_read(half.transfer, half.memory.first((end - begin) * disk::kAlignment),
+                    begin * disk::kAlignment);
+}
+
+/// Goes on in the other half, and starts to fill the one that is used up.
+void Cursor::turn() {
+  if (done()) return;
+  start((*halves_)[current_]);
+  current_ = 1 - current_;
+  take_half();
+}
+
+void Cursor::take_half() {
+  Half& half = (*halves_)[current_];
+  file_->end_read(half.transfer);
+  stop_ = half.last;
+  record_ = &half.memory[half.first * shape_.bytes % disk::kAlignment];
+  prefix_ = shape_.prefix(record_);
 }
 
 }  // namespace edgewire::shuffle

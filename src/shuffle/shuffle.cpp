@@ -69,7 +69,10 @@ void Shuffle::settle() {
       spill(mine);
       mine.buffer.reset();
       mine.merging = topology::NodeMemory(options_.plan.merge_bytes, -1, "runs that are merged");
-      reduce_runs(mine);
+      // Merges runs until those of all workers can be merged at once.
+      while (const std::size_t count =
+                 runs_to_merge(options_.plan, process_.pool().workers(), mine.spilled->runs().size()))
+        mine.spilled->merge_first(count, mine.merging.as<std::byte>());
       mine.spilled->settle();
     } else {
       mine.buffer->sort();
@@ -107,14 +110,6 @@ std::pair<std::uint64_t, std::uint64_t> Shuffle::copies(std::uint32_t partition)
   if (!first && !last && splitters_->same(partition - 1, partition))
     return {before_cut(partition) - before_cut(partition - 1), 0};
   return {first ? 0 : same_[partition - 1] - before_cut(partition - 1), last ? 0 : before_cut(partition)};
-}
-
-/// Merges runs until those of all workers can be merged at once.
-void Shuffle::reduce_runs(Worker& worker) const {
-  const auto& runs = worker.spilled->runs();
-  const int workers = static_cast<int>(workers_.size());
-  while (const std::size_t count = runs_to_merge(options_.plan, workers, runs.size()))
-    worker.spilled->merge_first(count, worker.merging.as<std::byte>());
 }
 
 std::uint64_t Shuffle::records(std::uint32_t partition) const {

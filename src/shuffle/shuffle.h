@@ -1,7 +1,6 @@
 // The shuffle folder moves records of one size to the processes that own them, and sorts them on the way, in
 // less memory than they take: what does not fit goes to disk as sorted runs, which are merged once.
-// sort_job.h writes the records to parts, and load_job.h makes edges the rows of a graph file. This file has
-// what both share.
+// sort_job.h writes the records to parts, load_job.h makes edges the rows of a graph; this file serves both.
 #pragma once
 
 #include <algorithm>
@@ -23,27 +22,23 @@
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
 #include "shuffle/memory_plan.h"
-#include "shuffle/merge.h"
 #include "shuffle/record.h"
 #include "shuffle/run.h"
 #include "shuffle/splitters.h"
 
 namespace edgewire::shuffle {
 
-/// A function that is called when this process has finished a step of a sort or a load, by the thread that
-/// runs the job; its workers rest.
+/// A function that the thread of a sort or a load calls when this process has ended a step; its workers rest.
 using StepDone = std::function<void(const char* step)>;
 
-inline constexpr const char* kSample = "sample";  ///< choice of the splitters of partitions
-/// Reading, sending, sorting, and writing of runs.
-inline constexpr const char* kDistribute = "read and send";
-/// Numbering of vertices, and of the edges that stay, in a load.
-inline constexpr const char* kNumber = "number";
+inline constexpr const char* kSample = "sample";             ///< choice of the splitters of partitions
+inline constexpr const char* kDistribute = "read and send";  ///< also sorting, and writing of runs
+inline constexpr const char* kNumber = "number";  ///< of vertices, and of edges that stay, in a load
 inline constexpr const char* kMerge = "merge";    ///< reading of runs, and writing of the result
 inline constexpr const char* kFinish = "finish";  ///< writing of the rest of the file, in a load
 
-/// Gives all parts of a folder their names; all processes have written theirs. If a part of any process gets
-/// no name, those of this process lose theirs, too. Collective; throws Error.
+/// Gives all parts of a folder, which are written, their names. If a part of any process gets none, those of
+/// this process lose theirs, too. Collective; throws Error.
 void commit_parts(launch::Bootstrap& bootstrap, std::span<const std::unique_ptr<OutputFile>> parts,
                   OutputFolder& folder);
 
@@ -52,8 +47,7 @@ struct ShuffleOptions {
   std::uint32_t partitions = 1;
   std::string temp;  ///< folder of sorted runs
   MemoryPlan plan;
-  /// Records that are the same as a splitter are spread over the partitions at its sides, as Splitters says.
-  /// They are counted, not sent.
+  /// Whether records that are the same as a splitter are counted, not sent, and spread as Splitters says.
   bool spreads_same = false;
 };
 
@@ -65,8 +59,7 @@ class Shuffle {
   /// Makes the shuffle. Collective. `bootstrap` and `process` outlive this.
   Shuffle(launch::Bootstrap& bootstrap, process::LocalProcess& process, ShuffleOptions options);
 
-  /// Chooses the splitters of partitions from the samples of all processes: records of shape.stride() bytes.
-  /// Collective.
+  /// Chooses the splitters from the samples of all processes: records of shape.stride() bytes. Collective.
   void choose_splitters(const std::vector<std::byte>& sample);
   /// Hands over a record: shape.stride() bytes may be read. When memory is full, a run is written.
   void add(int lane, const std::byte* record) {
@@ -85,8 +78,7 @@ class Shuffle {
   void finish(int lane) {
     if (stream_) stream_->finish(lane, Keeper{*this, worker(lane)});
   }
-  /// Sorts and spills the rest, after all lanes have ended, and prepares the merge. It is collective where
-  /// records that are the same are spread.
+  /// Sorts and spills the rest, when all lanes have ended. Collective where equal records are spread.
   void settle();
 
   /// Returns the first partition of this process.
@@ -95,8 +87,7 @@ class Shuffle {
   const Splitters& splitters() const noexcept { return *splitters_; }
   /// Returns the number of records of a partition.
   std::uint64_t records(std::uint32_t partition) const;
-  /// Calls take(record) for all records of a partition of this process in order. It may be called once or
-  /// more often.
+  /// Calls take(record) for all records of a partition of this process in order. It may be called again.
   template <class Take>
   void merge_partition(int lane, std::uint32_t partition, const Take& take) {
     const auto [before, behind] = copies(partition);
@@ -116,8 +107,7 @@ class Shuffle {
     disk::Queue queue;
     std::optional<RecordBuffer> buffer;  ///< records, until they are spilled
     Cuts cuts;                           ///< cuts of the buffer, where nothing was spilled
-    /// Number of records, not kept, that are the same as a splitter, by splitter.
-    std::vector<std::uint64_t> same;
+    std::vector<std::uint64_t> same;     ///< number of records, not kept, the same as a splitter, by splitter
     std::optional<RunFile> spilled;
     topology::NodeMemory merging;
   };
@@ -148,7 +138,6 @@ class Shuffle {
     const std::uint64_t first = cuts[2 * part - (part > 0 && !options_.spreads_same ? 1 : 0)];
     return {first, std::max(first, cuts[2 * part + 1])};
   }
-  void reduce_runs(Worker& worker) const;
   std::deque<Cursor> cursors_of(int lane, std::uint32_t part);
 
   launch::Bootstrap& bootstrap_;

@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <random>
 #include <system_error>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file_calls.h"
-#include "base/seconds.h"
 #include "channel/record_stream.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
@@ -28,8 +26,7 @@ namespace {
 
 constexpr std::uint64_t kOtherFiles = 100;  // number of files that are open beside inputs, runs and parts
 
-/// Returns whether an earlier sort has left parts there. Another process that refuses to run may have removed
-/// the folder again.
+/// Returns whether an earlier sort left parts there. Another process may have removed the folder again.
 bool holds_parts(const std::string& folder) {
   std::error_code error;
   bool found = false;
@@ -102,8 +99,7 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
   parts_.resize(last_partition() - first_partition());
   counts_.resize(parts_.size());
   const auto size = static_cast<std::uint64_t>(bootstrap.size());
-  // Rounded up, so that all processes say the same.
-  const std::uint64_t most_parts = (options.partitions + size - 1) / size;
+  const std::uint64_t most_parts = (options.partitions + size - 1) / size;  // the same in all processes
   // All parts are open until the last one is written.
   topology::require_open_files(options.inputs.size() + workers_.size() + most_parts + kOtherFiles,
                                fmt::format(", or ask for fewer {}", opt::partitions));
@@ -126,23 +122,22 @@ void SortJob::run() {
   auto start = Clock::now();
   shuffle_->choose_splitters(sample());
   figures_.seconds_sample = end_step(kSample, start);
-  start = Clock::now();
   distribute();
   input_.refuse_changed();
   figures_.seconds_distribute = end_step(kDistribute, start);
-  start = Clock::now();
   merge_all();
   figures_.seconds_merge = end_step(kMerge, start);
 }
 
-double SortJob::end_step(const char* step, std::chrono::steady_clock::time_point start) const {
+/// Returns the seconds of the step, and begins the next one.
+double SortJob::end_step(const char* step, Clock::time_point& start) const {
   if (options_.step_done) options_.step_done(step);
-  return seconds_since(start);
+  const auto end = Clock::now();
+  return seconds_between(std::exchange(start, end), end);
 }
 
-/// Reads records that follow each other, from a place in each of many stretches of the input. Reads are few,
-/// and the sample is right for sorted input, too. The sample is the same for any number of processes; each of
-/// them reads a part of it.
+/// Reads records that follow each other, from a place in each of many stretches of the input: few reads, and
+/// right for sorted input, too. Each process reads a part of the sample, which is the same for any number.
 std::vector<std::byte> SortJob::sample() {
   constexpr std::uint64_t kAtOnce = 64;
   const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;

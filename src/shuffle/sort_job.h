@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "base/output_file.h"
 #include "base/output_folder.h"
+#include "base/seconds.h"
 #include "edgewire/progress.h"
 #include "launch/bootstrap.h"
 #include "process/local_process.h"
@@ -83,7 +83,7 @@ class SortJob {
   };
 
   void refuse_folders() const;
-  double end_step(const char* step, std::chrono::steady_clock::time_point start) const;
+  double end_step(const char* step, Clock::time_point& start) const;
   std::vector<std::byte> sample();
   void distribute();
   void read_and_send(int lane, std::atomic<std::uint64_t>& next);

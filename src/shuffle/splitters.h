@@ -42,8 +42,8 @@ class Splitters {
   }
 
  private:
+  /// Number of records of the sample before the cut, and of all, that are the same as the splitter.
   struct Ties {
-    /// Number of records of the sample before the cut, and of all, that are the same as the splitter.
     std::uint64_t before, all;
   };
   RecordShape shape_;

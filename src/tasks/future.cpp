@@ -14,8 +14,6 @@ bool Future::add(Waiter& waiter) noexcept {
   return true;
 }
 
-FutureTable::FutureTable() : chunks_(std::make_unique<std::atomic<Future*>[]>(kChunks)) {}
-
 FutureTable::~FutureTable() {
   for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) delete[] chunks_[chunk].load();
 }
@@ -61,33 +59,6 @@ void FutureTable::release(Future& future, Free& free) {
   future.generation.store(future.generation.load(std::memory_order_relaxed) % kLast + 1,
                           std::memory_order_release);  // pairs with find()
   free.push_back(future.index);
-}
-
-void Guests::add(const Ref& result) {
-  const std::scoped_lock lock(mutex_);
-  waiting_.try_emplace(result);
-}
-
-bool Guests::wait(const Ref& result, Future& answer) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = waiting_.find(result);
-  if (found == waiting_.end()) return false;
-  found->second.push_back(&answer);
-  return true;
-}
-
-std::vector<Future*> Guests::end(const Ref& result) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = waiting_.find(result);
-  if (found == waiting_.end()) return {};
-  auto all = std::move(found->second);
-  waiting_.erase(found);
-  return all;
-}
-
-void Guests::clear() {
-  const std::scoped_lock lock(mutex_);
-  waiting_.clear();
 }
 
 void FutureTable::reset() {

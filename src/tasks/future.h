@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "edgewire/tasks.h"
@@ -16,9 +17,8 @@ struct Future {
   /// The list of the waiters, the latest first; done() when the value is there. It is stored with release
   /// with the value, and loaded with acquire by its readers.
   std::atomic<Waiter*> waiters{nullptr};
-  /// The generation of its references: it begins at 1 and changes when the place is used again. It is stored
-  /// with release when the place is free, and loaded with acquire by its finders: the reference may have come
-  /// back through another process.
+  /// The generation of its references, from 1: it changes when the place is used again. It is stored with
+  /// release then, and loaded with acquire by finders, whose reference may have come through another process.
   std::atomic<std::uint32_t> generation{1};
   std::uint32_t index = 0;
   /// Tasks of the process that sets the value; they go on when other processes have it.
@@ -31,8 +31,7 @@ struct Future {
     return &mark;
   }
   bool is_done() const noexcept { return waiters.load(std::memory_order_acquire) == done(); }
-  /// Adds a waiter. Returns false where the value is there; else `waiter` will be served, and may have been
-  /// already.
+  /// Adds a waiter. Returns false where the value is there; else `waiter` is served, perhaps already.
   bool add(Waiter& waiter) noexcept;
 };
 
@@ -45,17 +44,13 @@ class FutureTable {
  public:
   using Free = std::vector<std::uint32_t>;
 
-  FutureTable();
   ~FutureTable();
-  FutureTable(const FutureTable&) = delete;
-  FutureTable& operator=(const FutureTable&) = delete;
 
   /// Returns a free future. Throws Error when there are too many.
   Future& allocate(Free& free);
   /// Ends all references to the future.
   void release(Future& future, Free& free);
-  /// Returns the future; null where it was released, or there never was one. `ref` names a future of this
-  /// process.
+  /// Returns the future of this process that `ref` names; null where it was released, or there never was one.
   Future* find(const Ref& ref) const noexcept;
   /// Ends all references, and all lists of free ones. Workers must not run meanwhile.
   void reset();
@@ -77,19 +72,33 @@ class FutureTable {
   std::atomic<std::uint32_t> next_{0};  ///< first index that no worker has got
   std::mutex mutex_{};                  ///< guards the making of chunks
   /// The pointers are stored with release when a chunk is made, and loaded with acquire in at().
-  std::unique_ptr<std::atomic<Future*>[]> chunks_;
+  std::unique_ptr<std::atomic<Future*>[]> chunks_ = std::make_unique<std::atomic<Future*>[]>(kChunks);
 };
 
-/// Tasks of other processes that are to run here: a waiter for such a result here need not ask its owner. All
-/// members may be called by any thread.
+/// Tasks of other processes that are to run here: who waits here need not ask the owner. Thread safe.
 class Guests {
  public:
-  void add(const Ref& result);
+  void add(const Ref& result) {
+    const std::scoped_lock lock(mutex_);
+    waiting_.try_emplace(result);
+  }
   /// Returns whether the task is here; then `answer` will be served when it ends.
-  bool wait(const Ref& result, Future& answer);
+  bool wait(const Ref& result, Future& answer) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = waiting_.find(result);
+    if (found != waiting_.end()) found->second.push_back(&answer);
+    return found != waiting_.end();
+  }
   /// Notes that the task has ended, or left. Returns the waiters here.
-  std::vector<Future*> end(const Ref& result);
-  void clear();
+  std::vector<Future*> end(const Ref& result) {
+    const std::scoped_lock lock(mutex_);
+    auto node = waiting_.extract(result);
+    return node ? std::move(node.mapped()) : std::vector<Future*>();
+  }
+  void clear() {
+    const std::scoped_lock lock(mutex_);
+    waiting_.clear();
+  }
 
  private:
   struct Hash {

@@ -17,8 +17,7 @@ std::size_t whole_records(std::size_t bytes) {
   return (bytes + kRecordBytes - 1) / kRecordBytes * kRecordBytes;
 }
 
-/// Returns the size of a ring: 256 KiB, or less where there are many rings: they take 256 MiB of a process at
-/// most.
+/// Returns the size of a ring: 256 KiB, or less where there are many: all take 256 MiB of a process at most.
 std::size_t ring_bytes(std::size_t rings) {
   return std::clamp<std::size_t>((std::size_t{256} << 20) / rings / 64 * 64, 4096, std::size_t{256} << 10);
 }
@@ -169,8 +168,7 @@ std::optional<Placed> Mail::place_of_body(int peer, const Message& message) {
   return placed;
 }
 
-/// Returns whether the first body that is fetched is here. Begins to fetch it. Messages that need none may
-/// overtake it.
+/// Begins to fetch the first body, and returns whether it is here. Messages that need none may overtake it.
 bool Mail::has_fetched(int lane) {
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   if (mine.fetches.empty()) return false;

@@ -1,6 +1,5 @@
-// Messages between the workers of processes: of any size, in records of one size, through rings. Long bodies
-// stay in a read area where the peer can read that. Worker w of a process talks to worker w of the others, on
-// lane w.
+// Messages of any size between the workers of processes, in records of one size through rings. Long bodies
+// stay in a read area where the peer can read that. Worker w talks to worker w of other processes, on lane w.
 #pragma once
 
 #include <chrono>
@@ -82,7 +81,6 @@ class Mail {
   void flush(int lane);
   /// Returns the number of bytes that were posted and had no room yet.
   std::size_t backlog(int lane) const noexcept { return lanes_[static_cast<std::size_t>(lane)].backlog; }
-
   /// Returns whether flush() has nothing more to do.
   bool all_sent(int lane) const noexcept { return !lanes_[static_cast<std::size_t>(lane)].posted; }
 
@@ -122,16 +120,13 @@ class Mail {
   }
   /// Blocks until something may have arrived, or for a moment.
   void wait() { link_.wait(std::chrono::microseconds(200)); }
-  bool oversubscribed() const noexcept { return oversubscribed_; }
 
   /// Drops what was not sent and what has not been drained. Returns when all processes have called it on this
   /// lane. Messages that are posted later belong to the next run.
   void end_run(int lane);
-
   /// Begins an attempt: messages of other attempts are dropped where they arrive. `lost`: the lost ones by
   /// peer; they get nothing and send nothing any more. No worker may run meanwhile.
   void begin_attempt(std::uint32_t attempt, const std::vector<bool>& lost);
-
   transport::Counters counters() const noexcept { return link_.counters(); }
 
  private:
@@ -156,9 +151,8 @@ class Mail {
     std::vector<std::vector<std::byte>> partial{};  ///< begin of a message by peer
     std::vector<std::byte> whole{};                 ///< message that take() looks at, if it came in parts
     std::vector<Ref> refs{};
-    std::deque<Fetch> fetches{};  ///< messages to fetch for, one after the other
-    /// Number of the link's write with which the first fetch is complete; 0: not begun.
-    std::uint64_t fetched_with = 0;
+    std::deque<Fetch> fetches{};     ///< messages to fetch for, one after the other
+    std::uint64_t fetched_with = 0;  ///< the link's write that completes the first fetch; 0: not begun
   };
 
   void poll();

@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kMost = std::size_t{256} << 20;       // most bytes of all rings of a process
 constexpr std::size_t kMostLocked = std::size_t{16} << 20;  // most bytes where a card must know the memory
 constexpr std::size_t kMostFetched = std::size_t{2} << 20;  // most bytes that a lane fetches at once
-constexpr std::size_t kPage = 4096;
 
 std::size_t whole_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -23,7 +22,7 @@ std::size_t whole_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 std::size_t ReadArea::ring_bytes(const transport::Transport& link, int lanes, int size) {
   const std::size_t most = link.name().starts_with("shm") ? kMost : link.can_read(0) ? kMostLocked : 0;
   const std::size_t rings = static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size);
-  return std::min(most / rings, most / 8) / kPage * kPage;
+  return std::min(most / rings, most / 8) / 4096 * 4096;  // whole pages
 }
 
 ReadArea::ReadArea(transport::Transport& link, const channel::Region& region, std::size_t part, int lanes,

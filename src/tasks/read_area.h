@@ -32,20 +32,16 @@ class ReadArea {
   /// Makes the rings. `part` has lanes * ring_bytes() for each peer. `link` and `region` outlive it.
   ReadArea(transport::Transport& link, const channel::Region& region, std::size_t part, int lanes, int size);
 
-  /// Copies a body for the peer. Returns nothing where it is short, there is no room, or the peer cannot read
-  /// here.
+  /// Copies a body for the peer. Returns nothing where it is short, or has no room, or the peer cannot read.
   std::optional<Placed> place(int lane, int peer, std::string_view body);
   /// Returns whether the peer's memory is mapped, so that view() needs no fetch().
   bool is_mapped(int peer) const noexcept { return link_.remote_ptr(peer, 0) != nullptr; }
   /// Begins to fetch a body that the peer has placed. Returns false where the link has no room yet. When this
-  /// write of the link has completed, view() has the body until the next fetch() of the lane. It throws Error
-  /// as view() does.
+  /// write of the link has completed, view() has the body until the lane's next fetch(). Throws as view().
   bool fetch(int lane, int peer, const Placed& placed);
-  /// Returns a body that the peer has placed. It is valid until read(). Throws Error when there is no such
-  /// place.
+  /// Returns a body that the peer has placed, valid until read(). Throws Error when there is no such place.
   std::string_view view(int lane, int peer, const Placed& placed) const;
-  /// Says that view() is not used any more. Returns the position to tell the peer, when enough was read that
-  /// it is worth it.
+  /// Ends the use of view(). Returns the position to tell the peer, when enough was read to be worth it.
   std::optional<std::uint64_t> read(int lane, int peer, const Placed& placed);
   /// Takes the position that the peer has told. Throws Error when it cannot have read so far.
   void release(int lane, int peer, std::uint64_t position);
@@ -74,11 +70,9 @@ class ReadArea {
   transport::Transport& link_;
   const channel::Region& region_;
   std::size_t part_, size_, bytes_;
-  /// Most bytes to fetch at once; a longer body is not placed for a peer that must fetch it.
-  std::size_t most_fetched_;
-  /// Memory of the lanes, most_fetched_ bytes each, where bodies of some peer must be fetched.
-  std::span<std::byte> sinks_;
-  std::vector<Ring> rings_;  ///< rings, [lane * size + peer]
+  std::size_t most_fetched_;    ///< most bytes to fetch: longer bodies are not placed where a peer fetches
+  std::span<std::byte> sinks_;  ///< memory of the lanes, most_fetched_ bytes each, where bodies are fetched
+  std::vector<Ring> rings_;     ///< rings, [lane * size + peer]
 };
 
 }  // namespace edgewire::tasks

@@ -126,8 +126,7 @@ void TaskJob::attempt(FunctionId root, std::string arguments) {
   for (const auto& worker : workers_) figures_ += worker->figures();
 }
 
-/// Agrees with the others on the processes that are left, and begins their attempt. Returns whether rank 0
-/// has `finished` the run. Collective.
+/// Agrees on the processes that are left, and begins their attempt. Returns whether rank 0 has `finished`.
 bool TaskJob::meet(bool finished) {
   const process::LinkProgress progress(process_.link());
   const auto said = bootstrap_.allgather(finished ? "finished" : "goes on");
@@ -142,8 +141,7 @@ bool TaskJob::meet(bool finished) {
   return said[0] == "finished";
 }
 
-/// Returns the process that runs the tasks meant for that process: that process, or another one if it was
-/// lost.
+/// Returns the process that runs the tasks meant for `process`: itself, or another one if it was lost.
 int TaskJob::stand_in(int process) const {
   if (process == bootstrap_.rank() || std::ranges::find(peers_, process) != peers_.end()) return process;
   const std::size_t left = static_cast<std::size_t>(process) % (peers_.size() + 1);

@@ -1,7 +1,6 @@
 // The tasks folder runs tasks, which start other tasks and wait for their results, in all processes of a job
 // and without a master (edgewire/tasks.h). This file has one process's part of such a job. Mail carries
-// tasks and results between the workers of processes, and a Memo knows results when a run is tried again
-// after the loss of a process.
+// tasks and results between workers, and a Memo knows results when a run is tried again after a loss.
 #pragma once
 
 #include <atomic>
@@ -23,8 +22,7 @@ namespace edgewire::tasks {
 /// The answer of a process that is asked whether it still does anything.
 struct Activity {
   std::uint64_t round = 0;
-  /// Number of tasks resumed, and of messages that make work.
-  std::uint64_t steps = 0, sent = 0, received = 0;
+  std::uint64_t steps = 0, sent = 0, received = 0;  ///< tasks resumed, and messages that make work
   std::int64_t suspended = 0;
   std::uint64_t busy = 0;  ///< number of busy workers
 
@@ -35,10 +33,7 @@ struct Activity {
 /// One process's part of a job of tasks. `bootstrap` and `registry` outlive it.
 class TaskJob {
  public:
-  /// Makes the job. This is collective. It throws Error when the processes differ in functions, workers,
-  /// transport, or `input`: the other things that the functions work on, in words. `retry`: from here on the
-  /// job outlives the loss of processes other than rank 0, and runs their tasks again in those that are left.
-  /// This works over shm, tcp and shm+tcp.
+  /// Makes the job, as edgewire::TaskJob does. The processes also agree on `input`: what else tasks work on.
   TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const process::ProcessOptions& options,
           const std::string& input = {}, bool retry = false);
   /// Does the same on a process that exists already, whose link is not connected yet. `process` outlives it.
@@ -47,14 +42,11 @@ class TaskJob {
 
   /// Returns when all processes have called it.
   void barrier();
-  /// Runs the task `root` in process 0 until its result is there, and returns that result in process 0,
-  /// elsewhere nothing. Tasks without a waiter until then are dropped. Collective. Throws Error that names
-  /// task and process when a task throws, and when all tasks wait for each other.
+  /// Runs the task `root`, see edgewire::TaskJob::run(). Collective.
   std::string run(FunctionId root, std::string arguments = {}, bool measure_phases = false);
   /// Returns the figures of the last run.
   const Figures& figures() const noexcept { return figures_; }
-  /// Returns the number of tasks that have ended in this process in this run, or in the last one. Any thread,
-  /// and a signal handler, may call it.
+  /// Returns how many tasks have ended here in the last run. Any thread, and a signal handler, may call it.
   std::uint64_t tasks_ended() const noexcept {
     std::uint64_t sum = 0;
     for (const Ended& one : ended_) sum += one.tasks.load(std::memory_order_relaxed);
@@ -65,13 +57,11 @@ class TaskJob {
  private:
   friend class Worker;
 
-  /// The count of one worker.
   struct alignas(128) Ended {
-    std::atomic<std::uint64_t> tasks{0};  // number of tasks; guards nothing
+    std::atomic<std::uint64_t> tasks{0};  ///< number of tasks that a worker has ended; guards nothing
   };
 
   void connect(const std::string& input);
-
   void attempt(FunctionId root, std::string arguments);
   bool meet(bool finished);
   int stand_in(int process) const;

@@ -3,20 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
 
 namespace edgewire::tasks {
-
-namespace {
-
-// Most bytes that wait to be sent; a worker that spawns more waits.
-constexpr std::size_t kMostBacklog = std::size_t{1} << 20;
-
-}  // namespace
-
-std::uint64_t Worker::now_if_measured() const noexcept { return job_.measure_phases_ ? now_ns() : 0; }
 
 /// Tells the observer that this worker runs tasks, or has none. There may be many tasks between two changes.
 void Worker::tell(topology::Phase phase) noexcept {
@@ -154,10 +146,7 @@ void Worker::spawn_as(Spawn spawn, const Ref& result) {
   if (spawn.process < kAnywhere || spawn.process >= size())
     throw Error(fmt::format("there is no process {}: there are {}", spawn.process, size()));
   const int process = choose_process(spawn);
-  if (process == rank()) {
-    make_ready(*new Context(std::move(spawn), result));
-    return;
-  }
+  if (process == rank()) return make_ready(*new Context(std::move(spawn), result));
   wait_for_room();
   ++figures_.tasks_sent;
   send_task(process, spawn, result, false);
@@ -186,8 +175,8 @@ int Worker::choose_process(const Spawn& spawn) const {
 
 /// Makes tasks that send much wait for the peers, and take what these send meanwhile.
 void Worker::wait_for_room() {
-  Mail& mail = *job_.mail_;
-  while (mail.backlog(lane_) > kMostBacklog) exchange_mail();
+  constexpr std::size_t kMostBacklog = std::size_t{1} << 20;  // most bytes that wait to be sent
+  while (job_.mail_->backlog(lane_) > kMostBacklog) exchange_mail();
 }
 
 // ---- results -----------------------------------------------------------------------------------------
@@ -220,17 +209,13 @@ void Worker::subscribe_at_owner(const Ref& ref, const Future& answer, bool last)
 }
 
 void Worker::put(const Ref& ref, Result value) {
-  if (ref.process() != rank()) {
-    wait_for_room();
-    send_result(ref, value);
-    for (Future* const answer : job_.guests_.end(ref)) fulfil(*answer, value);
-    return;
-  }
-  fulfil(*job_.futures_.find(ref), std::move(value));
+  if (ref.process() == rank()) return fulfil(*job_.futures_.find(ref), std::move(value));
+  wait_for_room();
+  send_result(ref, value);
+  for (Future* const answer : job_.guests_.end(ref)) fulfil(*answer, value);
 }
 
-/// Serves all waiters: other processes before the value is there for all, since the last waiter takes it
-/// away.
+/// Serves all waiters: other processes first, before the value is there, since the last waiter takes it away.
 void Worker::fulfil(Future& future, Result value) {
   future.value = std::move(value);
   if (job_.retry_) job_.memo_.keep(future.name, future.value);
@@ -275,20 +260,12 @@ void Worker::return_to_caller(const Result& result) {
   if (!result.refs.empty())
     throw Error("the first task returns references, which end with the run: return bytes");
   job_.result_ = result.bytes;
-  stop();
-}
-
-void Worker::stop() {
   tells_stop_ = true;
   job_.stop_.store(true, std::memory_order_release);  // pairs with run()
   job_.wakeup_.announce();
 }
 
 // ---- what others ask ---------------------------------------------------------------------------------
-
-void Worker::become(bool busy) noexcept {
-  if (counts_.busy.load(std::memory_order_relaxed) != busy) counts_.busy.store(busy);
-}
 
 void Worker::add_to(Activity& sum) const noexcept {
   sum.steps += counts_.steps.load(std::memory_order_acquire);
@@ -300,6 +277,54 @@ void Worker::add_to(Activity& sum) const noexcept {
 
 void Worker::clear() {
   while (const Context* const task = deque_.pop()) delete task;
+}
+
+// ---- what tasks ask of their worker (edgewire/tasks.h) -------------------------------------------------
+
+FunctionId Registry::add(std::string name, Function function) {
+  if (entries_.size() > std::numeric_limits<FunctionId>::max())
+    throw Error("a job of tasks has at most 65536 functions");
+  if (!function) throw Error("no code is given for the function " + name);
+  entries_.push_back({std::move(name), std::move(function)});
+  return static_cast<FunctionId>(entries_.size() - 1);
+}
+
+void Task::promise_type::return_value(std::string bytes) { context.value_.bytes = std::move(bytes); }
+void Task::promise_type::return_value(Result result) { context.value_ = std::move(result); }
+void Task::promise_type::return_value(TailSpawn tail) { context.tail_ = std::move(tail); }
+void Task::promise_type::unhandled_exception() noexcept { context.error_ = std::current_exception(); }
+
+void Task::Finish::await_suspend(std::coroutine_handle<promise_type> handle) noexcept {
+  Context& task = handle.promise().context;
+  task.worker_->note_finished(task);
+}
+
+int Context::process() const noexcept { return worker_->rank(); }
+int Context::processes() const noexcept { return worker_->size(); }
+
+Ref Context::spawn(FunctionId function, std::string arguments, Refs refs, int process) {
+  return worker_->spawn({function, std::move(arguments), std::move(refs), process, {}}, *this);
+}
+
+bool Get::await_ready() const noexcept { return future_->is_done(); }
+
+Get::Get(Context& task, const Ref& ref, bool last)
+    : task_(task), ref_(ref), last_(last), future_(&task.worker_->future_of(ref, last)) {}
+
+bool Get::await_suspend(std::coroutine_handle<>) noexcept {
+  Worker& worker = *task_.worker_;
+  waiter_.task = &task_;
+  worker.note_suspended(1);
+  if (future_->add(waiter_)) return true;  // the task may run on another worker already
+  worker.note_suspended(-1);
+  return false;
+}
+
+Result Get::await_resume() {
+  if (!last_ && ref_.process() == task_.process()) return future_->value;
+  Result value = std::move(future_->value);
+  task_.worker_->release(*future_);
+  return value;
 }
 
 }  // namespace edgewire::tasks

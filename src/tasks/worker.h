@@ -88,8 +88,7 @@ class alignas(128) Worker {
   /// seen before `busy` falls; add_to() loads with acquire.
   struct WorkerCounts {
     std::atomic<std::uint64_t> steps{0}, sent{0}, received{0};
-    /// Number of tasks suspended here, less those woken here; may be below 0.
-    std::atomic<std::int64_t> suspended{0};
+    std::atomic<std::int64_t> suspended{0};  ///< tasks suspended here, less those woken here; may be below 0
     std::atomic<bool> busy{true};
     template <class T>
     static void add(std::atomic<T>& count, T more) noexcept {
@@ -116,9 +115,10 @@ class alignas(128) Worker {
   void put(const Ref& ref, Result value);
   void fulfil(Future& future, Result value);
   void return_to_caller(const Result& result);
-  void stop();
-  void become(bool busy) noexcept;
-  std::uint64_t now_if_measured() const noexcept;
+  void become(bool busy) noexcept {
+    if (counts_.busy.load(std::memory_order_relaxed) != busy) counts_.busy.store(busy);
+  }
+  std::uint64_t now_if_measured() const noexcept { return job_.measure_phases_ ? now_ns() : 0; }
   void tell(topology::Phase phase) noexcept;
 
   void post(int peer, const Header& header, std::span<const Ref> refs = {}, std::string_view body = {});
@@ -135,7 +135,6 @@ class alignas(128) Worker {
   void idle();
   void tell_stop();
   void detect_termination();
-  void tell_activity(int peer, std::uint64_t round);
   void count_in(const Activity& state);
   void end_round();
 

@@ -15,8 +15,6 @@ constexpr std::uint64_t kMailPause = 2'000;         // nanoseconds between looks
 constexpr std::uint64_t kShortestAskPause = 5'000;  // nanoseconds; doubled with each refusal
 constexpr std::uint64_t kLongestAskPause = 1'000'000;
 constexpr std::uint64_t kRoundPause = 50'000'000;  // nanoseconds between looks whether anything can run
-constexpr int kSpins = 20'000;                     // looks before an idle worker blocks
-constexpr int kSpinsOversubscribed = 10;
 
 }  // namespace
 
@@ -91,8 +89,11 @@ void Worker::take(int peer, const Message& message) {
     case MailKind::stop:
       job_.stop_.store(true, std::memory_order_release);  // pairs with run()
       return;
-    case MailKind::look:
-      return tell_activity(peer, header.reply);
+    case MailKind::look: {
+      Activity state = job_.activity();
+      state.round = header.reply;
+      return post(peer, {.kind = MailKind::state}, {}, to_bytes(state));
+    }
     case MailKind::state:
       return count_in(from_bytes<Activity>(message.body));
     case MailKind::read:  // Mail takes it
@@ -188,7 +189,7 @@ void Worker::idle() {
     if (worker->deque_.size() > 0) return;
   if (job_.mail_) ask_for_task();
   if (rank() == 0 && lane_ == 0) detect_termination();
-  if (++idle_turns_ <= (job_.process_.oversubscribed() ? kSpinsOversubscribed : kSpins)) return;
+  if (++idle_turns_ <= (job_.process_.oversubscribed() ? 10 : 20'000)) return;  // then it blocks
   if (job_.mail_)
     job_.mail_->wait();
   else
@@ -203,8 +204,7 @@ void Worker::tell_stop() {
 }
 
 // ---- termination detection: whether anything can still run ----------------------------------------------
-// Mattern, "Algorithms for distributed termination detection", Distributed Computing 1987: the four-counter
-// method.
+// Mattern, "Algorithms for distributed termination detection", Distributed Computing 1987: four counters.
 
 void Worker::detect_termination() {
   if (round_.missing > 0 || now_ns() < round_.next_ns) return;
@@ -216,12 +216,6 @@ void Worker::detect_termination() {
     end_round();
   else
     job_.mail_->flush(lane_);
-}
-
-void Worker::tell_activity(int peer, std::uint64_t round) {
-  Activity state = job_.activity();
-  state.round = round;
-  post(peer, {.kind = MailKind::state}, {}, to_bytes(state));
 }
 
 void Worker::count_in(const Activity& state) {

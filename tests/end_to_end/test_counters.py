@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ARM_VM = ROOT / "tests/lab/arm-vm"
 COMPILER = "aarch64-linux-gnu-g++"
 # The linker leaves out what they do not call, such as functions that need hwloc.
-SOURCES = """tests/unit/main.cpp tests/unit/counters_test.cpp tests/unit/timeline_test.cpp src/profile/counters.cpp src/profile/event_codes.cpp
+SOURCES = """tests/unit/main.cpp tests/unit/counters_test.cpp tests/unit/timeline_test.cpp src/profile/counters.cpp
     src/profile/timeline.cpp topology/core_claim.cpp topology/cpu_level.cpp topology/memory.cpp topology/page_nodes.cpp topology/placement.cpp
     topology/shell.cpp topology/worker_pool.cpp src/base/error.cpp src/base/file_calls.cpp src/options/option.cpp""".split()
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "perf/bench/sequence.h"
 #include "task_runs.h"
 
 namespace edgewire::bench {

@@ -1,5 +1,5 @@
 // What a process of a dense kernel is predicted to hold in memory.
-#include "bounds/dense_memory.h"
+#include "bounds/memory.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What processes of kernels that follow a frontier will hold in memory.
-#include "bounds/frontier_memory.h"
+#include "bounds/memory.h"
 
 #include <doctest/doctest.h>
 

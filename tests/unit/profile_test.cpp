@@ -1,5 +1,4 @@
 #include "profile/profile.h"
-#include "profile/profile_charts.h"
 
 #include <doctest/doctest.h>
 

@@ -17,7 +17,6 @@
 #include "shuffle/check.h"
 #include "shuffle/id_bits.h"
 #include "shuffle/memory_plan.h"
-#include "shuffle/merge.h"
 #include "shuffle/record_input.h"
 #include "shuffle/run.h"
 #include "shuffle/sort_job.h"

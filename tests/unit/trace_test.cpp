@@ -1,4 +1,4 @@
-#include "profile/trace.h"
+#include "profile/profile.h"
 
 #include <doctest/doctest.h>
 
