@@ -35,7 +35,8 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 void look_at(const std::string& path, bool counts, LoadTask& task) {
   graph::Input input(path);
   const Format format = graph::choose_format(input, Format::automatic, false, false);
-  if (input.file_bytes() == 0) throw Error(fmt::format("{}: {} needs a file that is not empty", path, opt::load));
+  if (input.file_bytes() == 0)
+    throw Error(fmt::format("{}: {} needs a file that is not empty", path, opt::load));
   const bool pairs = format == Format::u32_pairs, list = format == Format::snap || format == Format::csv;
   task.input_bytes += input.file_bytes();
   task.format = pairs ? format : list ? Format::snap : Format::el;
@@ -54,7 +55,8 @@ void look_at(const std::string& path, bool counts, LoadTask& task) {
   if (graph::name_of(format).text && format != Format::metis && !input.streamed()) input.sample(0, add_lines);
   task.weighted = task.weighted || fields.size() > (format == Format::dimacs ? 3 : 2);
   if (counts && lines == 0)
-    throw UsageError(fmt::format("{}: give the number of edges ({}): only a full read tells it", path, opt::load_edges));
+    throw UsageError(
+        fmt::format("{}: give the number of edges ({}): only a full read tells it", path, opt::load_edges));
   if (counts) task.edges += static_cast<std::uint64_t>(double(input.file_bytes()) * lines / bytes);
 }
 
@@ -139,7 +141,8 @@ void complete(LoadTask& task) {
     return;
   }
   for (const bool counts = task.edges == 0; const auto& input : task.inputs) look_at(input, counts, task);
-  if (task.edges == 0) throw UsageError(fmt::format("{}: give the number of edges ({})", opt::load("convert"), opt::load_edges));
+  if (task.edges == 0)
+    throw UsageError(fmt::format("{}: give the number of edges ({})", opt::load("convert"), opt::load_edges));
   if (task.weighted && task.format == Format::el) task.format = Format::wel;
   task.records = task.edges * (task.undirected ? 2 : 1);
   task.shape = shuffle::edge_record(task.weighted);

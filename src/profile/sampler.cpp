@@ -14,8 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_calls.h"
 #include "base/seconds.h"
-#include "disk/file.h"
 
 namespace edgewire::profile {
 
@@ -62,7 +62,7 @@ class SystemFile {
     read_at_ns_ = now_ns();
   }
 
-  disk::File file_;
+  File file_;
   std::string text_;
   std::uint64_t read_at_ns_ = 0;
 };

@@ -31,12 +31,12 @@ std::vector<Side> make_plans(const Graph& graph, const partition::Ownership& own
   std::vector<std::vector<Arrivals>> arrivals(static_cast<std::size_t>(ownership.processes()));
   for (int p = 0; p < ownership.processes(); ++p)
     plans.emplace_back(graph, ownership, p, OwnedVertices(graph, ownership, p, layout, kOneWorker), strategy,
-                        workers, kOneWorker);
+                       workers, kOneWorker);
   for (std::size_t p = 0; p < plans.size(); ++p) {
     for (std::size_t s = 0; s < plans[p].streams().size(); ++s) {
       const int peer = plans[p].streams()[s].peer;
-      arrivals[p].push_back(order_arrivals(plans[static_cast<std::size_t>(peer)].owned(),
-                                           plans[p].entries(s), plans[p].slots_of(s), peer));
+      arrivals[p].push_back(order_arrivals(plans[static_cast<std::size_t>(peer)].owned(), plans[p].entries(s),
+                                           plans[p].slots_of(s), peer));
     }
   }
   std::vector<Side> sides;

@@ -1,5 +1,5 @@
-#include "dense/tiles/build_tiles.h"
 #include "base/rooms.h"
+#include "dense/tiles/build_tiles.h"
 #include "topology/worker_pool.h"
 
 #include <algorithm>
