@@ -50,8 +50,9 @@ void say(const std::string& text) noexcept;
 void note(const std::string& line);
 /// Says on stderr why the program, or a process of its job, fails: in one line as note() does, but always.
 void say_failure(const std::string& line);
-/// Lets note() say nothing from now on (--quiet), in this process and in those that it forks.
-void be_quiet() noexcept;
+/// Lets note() say nothing from now on (--quiet), or something again, in this process and in those that it
+/// forks.
+void be_quiet(bool is_quiet = true) noexcept;
 bool is_quiet() noexcept;
 
 }  // namespace edgewire

@@ -9,16 +9,16 @@
 
 namespace edgewire {
 
-File unnamed_file(const std::string& folder) {
-  File file(uninterrupted([&] { return open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); }));
+OpenFile unnamed_file(const std::string& folder) {
+  OpenFile file(uninterrupted([&] { return open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); }));
   if (file.descriptor() >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
   std::string name = folder + "/.edgewire-XXXXXX";
-  file = File(mkostemp(name.data(), O_CLOEXEC));
+  file = OpenFile(mkostemp(name.data(), O_CLOEXEC));
   if (file.descriptor() >= 0) unlink(name.c_str());
   return file;
 }
 
-bool bypass_page_cache(const File& file) noexcept {
+bool bypass_page_cache(const OpenFile& file) noexcept {
   constexpr std::size_t kBlock = 4096;
   if (fcntl(file.descriptor(), F_SETFL, O_RDWR | O_DIRECT) != 0) return false;
   // An overlay takes the flag for the file system below, which may refuse later reads and writes.
@@ -68,7 +68,7 @@ void read_at(int descriptor, const std::string& path, void* to, std::uint64_t by
 }
 
 std::uint64_t read_start(const std::string& path, void* to, std::uint64_t bytes) {
-  const File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  const OpenFile file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
   return read_up_to(file.descriptor(), path, to, bytes, 0);
 }

@@ -15,15 +15,15 @@
 namespace edgewire {
 
 /// An owned descriptor.
-class File {
+class OpenFile {
  public:
-  explicit File(int descriptor = -1) noexcept : descriptor_(descriptor) {}
-  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  File& operator=(File&& other) noexcept {
+  explicit OpenFile(int descriptor = -1) noexcept : descriptor_(descriptor) {}
+  OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  OpenFile& operator=(OpenFile&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
-  ~File() {
+  ~OpenFile() {
     if (descriptor_ >= 0) close(descriptor_);
   }
   int descriptor() const noexcept { return descriptor_; }
@@ -49,10 +49,10 @@ auto uninterrupted(const Call& call) {
 
 /// Opens a file without a name, for reading and writing. It goes with the descriptor. Where the file system
 /// knows no such files, it has a name for a moment. Where there is none, errno says why.
-File unnamed_file(const std::string& folder);
+OpenFile unnamed_file(const std::string& folder);
 
 /// Makes transfers bypass the page cache from now on. Returns false where the file system cannot do that.
-bool bypass_page_cache(const File& file) noexcept;
+bool bypass_page_cache(const OpenFile& file) noexcept;
 
 /// Closes a descriptor. Returns 0, or the system's error number where written bytes may be lost. A signal
 /// that interrupts close(2) is no error: the descriptor is closed all the same.

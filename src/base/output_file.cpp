@@ -191,7 +191,7 @@ void OutputFile::link_aside() {
 
 /// Makes the file where those without a name cannot get one: a sandbox refuses it, or the file system.
 void OutputFile::copy_aside() {
-  const File unnamed(std::exchange(descriptor_, -1));
+  const OpenFile unnamed(std::exchange(descriptor_, -1));
   struct stat status {};
   if (fstat(unnamed.descriptor(), &status) != 0) fail(errno);
   open_aside(status.st_mode & kPermissions);

@@ -19,7 +19,7 @@
 #include "cli/job_options.h"
 #include "cli/option.h"
 #include "graph/file/vertex_names.h"
-#include "graph/read/python_calls.h"
+#include "graph/read/formats.h"
 #include "launch/packing.h"
 #include "options/files.h"
 #include "process/interrupt.h"

@@ -82,7 +82,7 @@ ReadProbe::ReadProbe(const std::vector<std::string>& folders, std::uint64_t byte
 ReadProbe::ReadProbe(const SegmentFiles& files)
     : folders_(files.paths()), bytes_(std::numeric_limits<std::uint64_t>::max()) {
   for (std::size_t f = 0; f < folders_.size(); ++f) {
-    const File& file = files_.emplace_back(fcntl(files.descriptor(f), F_DUPFD_CLOEXEC, 0));
+    const OpenFile& file = files_.emplace_back(fcntl(files.descriptor(f), F_DUPFD_CLOEXEC, 0));
     if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", folders_[f], reason(errno)));
     bytes_ = std::min(bytes_, files.bytes(f));
     direct_ = bypass_page_cache(file) && direct_;
@@ -96,7 +96,7 @@ void ReadProbe::fill(const std::string& folder) {
       throw Error(
           fmt::format("{}: cannot write {} MiB to measure with: {}", folder, bytes_ / kMiB, reason(cause)));
   };
-  const File& file = files_.emplace_back(unnamed_file(folder));
+  const OpenFile& file = files_.emplace_back(unnamed_file(folder));
   check(file.descriptor() < 0 ? errno : 0);
   // A disk without the room fails now, not when it is full.
   const auto room = static_cast<off_t>(bytes_);

@@ -62,7 +62,7 @@ class ReadProbe {
   std::uint64_t bytes_;
   bool direct_ = true;
   Queue queue_;
-  std::vector<File> files_;
+  std::vector<OpenFile> files_;
 };
 
 /// Returns, of the rates that reach `share` of the highest, the one with the fewest bytes under way; of

@@ -64,7 +64,7 @@ SegmentFiles SegmentWriter::commit() {
   }
   SegmentFiles written(paths_);
   for (std::size_t f = 0; f < files_.size(); ++f) {
-    File file(fcntl(files_[f]->descriptor(), F_DUPFD_CLOEXEC, 0));
+    OpenFile file(fcntl(files_[f]->descriptor(), F_DUPFD_CLOEXEC, 0));
     if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", paths_[f], reason(errno)));
     files_[f]->commit();
     written.add(std::move(file), ends_[f]);
@@ -82,7 +82,7 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
     throw Error(fmt::format("{}: byte {}: {}", path, offset, what));
   };
   // The open is nonblocking, so that a pipe without a writer does not hang.
-  File file(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  OpenFile file(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   struct stat status {};
   if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
     throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
@@ -103,7 +103,7 @@ void SegmentFiles::open(const std::string& path, std::uint64_t generation) {
   add(std::move(file), bytes);
 }
 
-void SegmentFiles::add(File file, std::uint64_t bytes) {
+void SegmentFiles::add(OpenFile file, std::uint64_t bytes) {
   // Reads use the page cache where the file system cannot pass it by.
   direct_ = bypass_page_cache(file) && direct_;
   files_.push_back(std::move(file));
@@ -112,7 +112,7 @@ void SegmentFiles::add(File file, std::uint64_t bytes) {
 
 std::vector<int> SegmentFiles::descriptors() const {
   std::vector<int> all;
-  for (const File& file : files_) all.push_back(file.descriptor());
+  for (const OpenFile& file : files_) all.push_back(file.descriptor());
   return all;
 }
 

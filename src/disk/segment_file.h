@@ -107,9 +107,9 @@ class SegmentFiles {
   friend class SegmentWriter;
   explicit SegmentFiles(std::vector<std::string> paths) : paths_(std::move(paths)), read_(paths_.size()) {}
   void open(const std::string& path, std::uint64_t generation);
-  void add(File file, std::uint64_t bytes);
+  void add(OpenFile file, std::uint64_t bytes);
   std::vector<std::string> paths_;
-  std::vector<File> files_;
+  std::vector<OpenFile> files_;
   std::vector<std::uint64_t> bytes_;
   bool direct_ = true;
   mutable std::vector<std::atomic<std::uint64_t>> read_;  ///< bytes read by file

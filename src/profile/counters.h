@@ -79,7 +79,7 @@ class EventGroup {
   int error() const noexcept { return error_; }
 
  private:
-  std::vector<File> files_;
+  std::vector<OpenFile> files_;
   std::vector<Event> events_;
   int error_ = 0;
 };
@@ -99,7 +99,7 @@ class ThreadCounters {
   EventGroup cache_{Event::llc_references, Event::llc_misses};
   EventGroup memory_{Event::dtlb_misses, Event::remote_reads};
   EventGroup system_{Event::migrations};
-  File schedule_;  ///< the thread's schedstat in /proc
+  OpenFile schedule_;  ///< the thread's schedstat in /proc
 };
 
 /// Returns one line on why there are no hardware counters, and the remedy; nothing when error is 0.

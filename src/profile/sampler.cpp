@@ -62,7 +62,7 @@ class SystemFile {
     read_at_ns_ = now_ns();
   }
 
-  File file_;
+  OpenFile file_;
   std::string text_;
   std::uint64_t read_at_ns_ = 0;
 };

@@ -26,7 +26,7 @@ bool comes_before(std::string_view a, std::string_view b, const RecordShape& sha
 
 PartProof prove_part(const std::string& path, const RecordShape& shape, const std::string& called) {
   const std::string& name = called.empty() ? path : called;
-  const File file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  const OpenFile file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (file.descriptor() < 0) throw Error(fmt::format("{}: cannot read: {}", name, reason(errno)));
   PartProof proof;
   constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // more than a record has

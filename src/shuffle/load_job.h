@@ -148,7 +148,7 @@ class LoadJob final : public graph::EdgeSink {
   std::vector<std::uint64_t> edge_begins_;  ///< begins of all partitions, and the end
   std::unique_ptr<OutputFolder> folder_;    ///< folder of the parts
   std::unique_ptr<OutputFile> output_;      ///< output file, at rank 0 and for a part
-  File shared_;                             ///< file of rank 0, elsewhere
+  OpenFile shared_;                         ///< file of rank 0, elsewhere
   GraphSections sections_;
 };
 

@@ -21,8 +21,6 @@
 
 namespace edgewire::shuffle {
 
-namespace {
-
 using graph::kBlockBytes;
 
 /// Writes consecutive elements of one section.
@@ -78,7 +76,7 @@ void SectionWriter::write_block() {
   begin_ = filled_ = 0;
 }
 
-}  // namespace
+namespace {}  // namespace
 
 /// Calls take(edge) for the edges of a partition that stay, in order.
 template <class Take>
@@ -142,7 +140,7 @@ void LoadJob::open_file(std::uint32_t flags) {
   }
   path = bootstrap_.allgather(path)[0];
   if (rank() == 0) return;
-  shared_ = File(uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); }));
+  shared_ = OpenFile(uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); }));
   if (shared_.descriptor() < 0)
     throw Error(fmt::format("{}: cannot write: {}", options_.output, reason(errno)));
   sections_.descriptor = shared_.descriptor();

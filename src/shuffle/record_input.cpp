@@ -28,7 +28,7 @@ RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t reco
     : record_bytes_(record_bytes) {
   std::uint64_t begin = 0;
   for (const auto& path : paths) {
-    File file(uninterrupted([&] {
+    OpenFile file(uninterrupted([&] {
       return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not block
     }));
     struct stat status {};

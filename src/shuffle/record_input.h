@@ -27,7 +27,7 @@ class RecordInput {
  private:
   struct One {
     std::string path;
-    File file;
+    OpenFile file;
     std::uint64_t begin, end;  ///< places of the file's records in the sequence
     timespec written;          ///< time of the last change of its content
   };

@@ -120,7 +120,7 @@ class RunFile {
   RecordShape shape_;
   std::string folder_;
   const transport::Health& health_;
-  File file_;
+  OpenFile file_;
   topology::NodeMemory blocks_;
   std::array<disk::Transfer, 2> transfers_;
   std::size_t current_ = 0, filled_ = 0;  ///< number of the block that is being filled, and its filled bytes

@@ -69,8 +69,12 @@ TEST_CASE("what happened on the link is in the JSON, and in the text where it is
   CHECK(link.to_text().empty());
   link.transport_reason = "no card";
   link.refused_frames = 3;
-  link.losses += {2'000'000, 1, 2, 4, 5, 6};
-  link.losses += {1'200'000, 0, 0, 0, 0, 1};
+  link.retransmitted_bytes = 3'200'000;
+  link.duplicate_frames = 1;
+  link.reordered_frames = 2;
+  link.corrupt_frames = 4;
+  link.foreign_frames = 5;
+  link.missed_frames = 7;
   CHECK(link.to_text() == "transport tcp: no card\nrefused: 0 foreign connections, 3 faulty frames\n");
   link.transport = "dpdk";
   link.sending = "in place";

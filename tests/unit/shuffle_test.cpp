@@ -295,7 +295,7 @@ TEST_CASE("a proof of parts finds what is missing, changed or out of order") {
   std::string name = path;
   const int descriptor = mkstemp(name.data());
   REQUIRE(descriptor >= 0);
-  const File file(descriptor);
+  const OpenFile file(descriptor);
   auto records = random_records(100, 5);
   sort_plainly(records);
   const auto prove = [&](const std::vector<std::string>& some) {
