@@ -121,7 +121,8 @@ std::unique_ptr<Bootstrap> alone();
 /// - With a host list this process is the one with `rank`.
 /// - A process that a launcher has started learns its rank from the launcher.
 /// Throws what `body` throws in this process alone; else the failure of the process that failed first, as
-/// UsageError or Error, when all have ended. Prints nothing. One call at a time.
+/// UsageError or Error, when all have ended. Prints nothing, unless a process
+/// ends at once: when a mapped file loses its pages, or the launcher is gone. One call at a time.
 void run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
 
 /// Prepares for jobs in processes that this one forks later. It reads what this machine is made of, which

@@ -60,7 +60,7 @@ void parallel_for(int workers, std::uint64_t count, const char* step, const Prog
   std::mutex mutex;
   std::exception_ptr failure;
   std::uint64_t failed_index = count;
-  const std::uint64_t most = std::clamp<std::uint64_t>(count, 1, static_cast<std::uint64_t>(workers));
+  const std::uint64_t most = std::min(static_cast<std::uint64_t>(workers), std::max<std::uint64_t>(count, 1));
   run_workers(static_cast<int>(most), [&](int worker) {
     for (;;) {
       const std::uint64_t index = next.fetch_add(1, std::memory_order_relaxed);

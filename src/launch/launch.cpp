@@ -34,13 +34,20 @@ struct KeptFailure {
     char line[4000] = {};
   };
   inline static Page* page = nullptr;
+  bool was_quiet = is_quiet();
 
   KeptFailure() {
     void* memory = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw Error("cannot get memory for what the processes of a job say");
     page = new (memory) Page;
+    be_quiet();
   }
-  ~KeptFailure() { munmap(std::exchange(page, nullptr), sizeof(Page)); }
+  ~KeptFailure() {
+    munmap(std::exchange(page, nullptr), sizeof(Page));
+    be_quiet(was_quiet);
+  }
+  KeptFailure(const KeptFailure&) = delete;
+  KeptFailure& operator=(const KeptFailure&) = delete;
 
   /// Throws the failure of a job that ended in this status: UsageError for 2, else Error.
   [[noreturn]] static void raise(int status) {

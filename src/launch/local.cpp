@@ -14,8 +14,10 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/control_group.h"
 #include "base/error.h"
@@ -317,6 +319,10 @@ int run_local(const StartOptions& options, const std::function<void(Bootstrap&)>
   said = page == MAP_FAILED ? nullptr : new (page) SaidLines;
   if (said != nullptr) said->goes_on = options.tolerates_losses;
   share_end(options.tolerates_losses ? nullptr : said);
+  const std::shared_ptr<void> unshared(nullptr, [page](void*) {
+    share_end(nullptr);
+    if (std::exchange(said, nullptr) != nullptr) munmap(page, sizeof(SaidLines));
+  });
   std::fflush(nullptr);
   std::cout.flush();
 
@@ -331,11 +337,7 @@ int run_local(const StartOptions& options, const std::function<void(Bootstrap&)>
     _exit(status);
   }
   streams.clear();
-  const int status = children.watch();
-  share_end(nullptr);
-  if (said != nullptr) munmap(page, sizeof(SaidLines));
-  said = nullptr;
-  return status;
+  return children.watch();
 }
 
 }  // namespace edgewire::launch

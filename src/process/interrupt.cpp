@@ -103,7 +103,7 @@ const char* single(std::string_view unit) {
   return nullptr;
 }
 
-/// Adds the step: " after iteration 3 of 10", " while reading, after 40 of 100 bytes", " before the end".
+/// Adds the step: " after iteration 3 of 10", " while reading, after 40 of 100 bytes".
 void tell_step(Line& line) {
   const auto [name, unit, done, total] = last_step.read();
   if (name == nullptr) {

@@ -95,7 +95,7 @@ void choose_transport(ProcessOptions& options, launch::Bootstrap& bootstrap,
   const std::string trouble = shared_memory_trouble(bootstrap);
   if (trouble.empty()) return;
   // A limit that is met has its own remedy, and TCP needs more files.
-  const bool limited = trouble.find("(raise the limit") != trouble.npos;
+  const bool limited = trouble.find(": raise it with ") != trouble.npos;
   if (shared_wanted)
     throw Error(trouble +
                 (limited ? "" : fmt::format(" ({} or auto goes another way)", opt::transport("tcp"))));

@@ -76,8 +76,6 @@ void SectionWriter::write_block() {
   begin_ = filled_ = 0;
 }
 
-namespace {}  // namespace
-
 /// Calls take(edge) for the edges of a partition that stay, in order.
 template <class Take>
 void LoadJob::each_edge(int lane, std::uint32_t partition, const Take& take) {

@@ -168,7 +168,7 @@ def test_results_have_names_that_nobody_announces(edgewire, tmp_path, text):
     taken, no = edgewire("convert", "t.csv", "-o", "t.mtx").stderr.splitlines()
     assert TAKEN in taken and "t.csv: its ids are names, which go into .ew" in no and not (tmp_path / "t.mtx").exists()
     assert "names, which have no numbers to keep" in refused(edgewire("convert", "t.csv", "--keep-ids", "-o", "x.ew"))
-    assert "the runs would not find the names of vertices" in edgewire("compare", "t.csv", "-p", 2, "--kernel", "bfs", "--", "--source", "bob").stderr
+    assert "compare: round 3 of 3" in edgewire("compare", "t.csv", "-p", 2, "--kernel", "bfs", "--", "--source", "bob").stderr
     for parts in (["-p", 2, "-w", 1], ["--memory", "200M"], ["--parts"]):
         line = edgewire("convert", "t.csv", *parts, "-o", "x.ew").stderr
         assert "its ids are names, which are read in memory: leave --memory, -p and --parts out" in line

@@ -181,7 +181,7 @@ def test_what_is_refused(edgewire, tmp_path):
         "unless --keep-ids makes all ids vertices")
     far = tmp_path / "far.txt"
     for processes in (1, 2):
-        assert "needs --memory 1908M" in edgewire.refused("convert", far, *out, "--format", "el", "--memory", "100M", "-w", 1, "-p", processes)
+        assert "needs at least --memory 1908M" in edgewire.refused("convert", far, *out, "--format", "el", "--memory", "100M", "-w", 1, "-p", processes)
     (tmp_path / "farther.txt").write_text("1 2\n2 18446744073709551615\n")
     assert "leave --memory and -p out" in edgewire.refused("convert", tmp_path / "farther.txt", *out, "--memory", "100M", "-w", 1)
     assert edgewire.refused("convert", tmp_path / "farther.txt", *out, "--memory", "100M", "-w", 1, "--keep-ids") == (
