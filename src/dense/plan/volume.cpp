@@ -1,6 +1,7 @@
 #include "dense/plan/volume.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
