@@ -92,8 +92,7 @@ class Answer {
 template <class Value, class Kernel, class... Asked>
 nb::tuple run_for(std::uint64_t values, const Kernel& kernel, const Graph& graph, const Job& job,
                   const Asked&... asked) {
-  // Once, and while the interpreter's lock is held, so that no process is forked meanwhile.
-  [[maybe_unused]] static const bool known = (launch::prepare_to_fork(), true);
+  launch::prepare_to_fork();  // the interpreter's lock is held, so that no process is forked meanwhile
   Answer<Value> answer(values);
   run_unlocked(
       [&](const Progress& progress) {

@@ -40,6 +40,7 @@ struct Result {
 // throw UsageError when an option makes no sense or a source is no vertex of the graph, and Error when the
 // job fails.
 
+/// The options of pagerank() and ppr().
 struct PageRankOptions {
   std::optional<int> iterations = {};  ///< the most, from 0 on; see most_iterations()
   double damping = 0.85;               ///< the part of its rank that a vertex gives to others, from 0 to 1
@@ -70,6 +71,7 @@ struct PprSources {
 Result<double> ppr(launch::Bootstrap& bootstrap, const Graph& graph, const PprSources& sources,
                    const PageRankOptions& asked = {}, const JobOptions& job = {});
 
+/// The options of spmv().
 struct SpmvOptions {
   int iterations = 1;  ///< how often A is applied, from 0 on
 };
@@ -87,6 +89,7 @@ enum class Parallel {
   sources     ///< each worker searches from sources of its own
 };
 
+/// The options of bfs().
 struct BfsOptions {
   bool parents = false;        ///< return the vertex before each one, see bfs()
   bool deterministic = false;  ///< take the smallest of several parents
@@ -99,6 +102,7 @@ struct BfsOptions {
 Result<PlainId> bfs(launch::Bootstrap& bootstrap, const Graph& graph, VertexId source,
                     const BfsOptions& asked = {}, const JobOptions& job = {});
 
+/// The options of sssp() and sssp_parents().
 struct SsspOptions {
   double delta = 0;           ///< width of a bucket; 0: the usual one
   bool unit_weights = false;  ///< all edges have weight 1
@@ -117,6 +121,7 @@ Result<double> sssp(launch::Bootstrap& bootstrap, const Graph& graph, VertexId s
 Result<PlainId> sssp_parents(launch::Bootstrap& bootstrap, const Graph& graph, VertexId source,
                              const SsspOptions& asked = {}, const JobOptions& job = {});
 
+/// The options of bc().
 struct BcOptions {
   bool weighted = false;    ///< paths have the least sum of weights, else the fewest edges
   bool endpoints = false;   ///< a path also counts for its ends
@@ -137,6 +142,7 @@ Result<PlainId> wcc(launch::Bootstrap& bootstrap, const Graph& graph, const JobO
 /// Returns labels of strongly connected components: the label of each is its first vertex.
 Result<PlainId> scc(launch::Bootstrap& bootstrap, const Graph& graph, const JobOptions& job = {});
 
+/// The options of cdlp().
 struct CdlpOptions {
   std::uint32_t iterations = 10;  ///< the most, from 1 on
 };
@@ -148,6 +154,7 @@ Result<PlainId> cdlp(launch::Bootstrap& bootstrap, const Graph& graph, const Cdl
 /// Returns local clustering coefficients; the number of triangles is in the report's JSON.
 Result<double> lcc(launch::Bootstrap& bootstrap, const Graph& graph, const JobOptions& job = {});
 
+/// The options of tc().
 struct TcOptions {
   bool vertices = false;  ///< return the triangles of each vertex, see tc()
 };
@@ -157,47 +164,60 @@ struct TcOptions {
 Result<std::uint64_t> tc(launch::Bootstrap& bootstrap, const Graph& graph, const TcOptions& asked = {},
                          const JobOptions& job = {});
 
-// The same in a job of one process, which is this one.
+// The same kernels in a job of one process, which is this one.
+
+/// Calls the kernel of this name.
 inline Result<double> pagerank(const Graph& graph, const PageRankOptions& asked = {},
                                const JobOptions& job = {}) {
   return pagerank(*launch::alone(), graph, asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<double> ppr(const Graph& graph, const PprSources& sources, const PageRankOptions& asked = {},
                           const JobOptions& job = {}) {
   return ppr(*launch::alone(), graph, sources, asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<double> spmv(const Graph& graph, std::vector<double> x = {}, const SpmvOptions& asked = {},
                            const JobOptions& job = {}) {
   return spmv(*launch::alone(), graph, std::move(x), asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<PlainId> bfs(const Graph& graph, VertexId source, const BfsOptions& asked = {},
                            const JobOptions& job = {}) {
   return bfs(*launch::alone(), graph, source, asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<double> sssp(const Graph& graph, VertexId source, const SsspOptions& asked = {},
                            const JobOptions& job = {}) {
   return sssp(*launch::alone(), graph, source, asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<PlainId> sssp_parents(const Graph& graph, VertexId source, const SsspOptions& asked = {},
                                     const JobOptions& job = {}) {
   return sssp_parents(*launch::alone(), graph, source, asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<double> bc(const Graph& graph, const std::vector<VertexId>& sources = {},
                          const BcOptions& asked = {}, const JobOptions& job = {}) {
   return bc(*launch::alone(), graph, sources, asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<PlainId> wcc(const Graph& graph, const JobOptions& job = {}) {
   return wcc(*launch::alone(), graph, job);
 }
+/// Calls the kernel of this name.
 inline Result<PlainId> scc(const Graph& graph, const JobOptions& job = {}) {
   return scc(*launch::alone(), graph, job);
 }
+/// Calls the kernel of this name.
 inline Result<PlainId> cdlp(const Graph& graph, const CdlpOptions& asked = {}, const JobOptions& job = {}) {
   return cdlp(*launch::alone(), graph, asked, job);
 }
+/// Calls the kernel of this name.
 inline Result<double> lcc(const Graph& graph, const JobOptions& job = {}) {
   return lcc(*launch::alone(), graph, job);
 }
+/// Calls the kernel of this name.
 inline Result<std::uint64_t> tc(const Graph& graph, const TcOptions& asked = {}, const JobOptions& job = {}) {
   return tc(*launch::alone(), graph, asked, job);
 }

@@ -89,12 +89,12 @@ class Bootstrap {
 };
 
 /// Says where the processes of a job run. Values that are not set come from EDGEWIRE_HOSTS, EDGEWIRE_RANK,
-/// EDGEWIRE_PORT, and EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET (64 hexadecimal digits). So any program that
-/// starts processes can start a job.
+/// EDGEWIRE_PORT, EDGEWIRE_INTERFACE, and EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET (64 hexadecimal digits). So
+/// any program that starts processes can start a job.
 struct LaunchOptions {
   int processes = 1;         ///< on this machine, when there is no host list
   bool local_hosts = false;  ///< each process in network namespaces of its own, as on a host
-  /// The job goes on without processes that are lost, except rank 0, whose exit status is the job's: for a
+  /// The job goes on without processes that are lost, except rank 0, whose failure is the job's: for a
   /// `body` that can do that, such as a TaskJob.
   bool tolerates_losses = false;
   std::uint64_t link_bits_per_s = 0;  ///< of local hosts; 0: not shaped
@@ -109,8 +109,8 @@ struct LaunchOptions {
                           ///< the interfaces to use
 };
 
-constexpr int kDefaultPort = 7471;
-constexpr int kMaxProcesses = 1024;
+constexpr int kDefaultPort = 7471;   ///< TCP port of host-list lines that name none
+constexpr int kMaxProcesses = 1024;  ///< the most processes of a job on this machine
 
 /// Returns the control plane of a job of one process, which is this one. There is nothing to connect.
 std::unique_ptr<Bootstrap> alone();
@@ -125,9 +125,9 @@ std::unique_ptr<Bootstrap> alone();
 /// ends at once: when a mapped file loses its pages, or the launcher is gone. One call at a time.
 void run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
 
-/// Prepares for jobs in processes that this one forks later. It reads what this machine is made of, which
-/// they need not do again as long as they may use the same processors; and from now on it counts the jobs of
-/// all of them together, by which a launcher tells them apart. Throws Error.
+/// Prepares for a job in a process that this one forks next: call it before each. It reads what this machine
+/// is made of, which the process need not do again, and counts the job: by its number a launcher tells it
+/// from the others. All processes of a launcher make the same calls. Throws Error.
 void prepare_to_fork();
 
 /// Says that this process was just forked: the peak of memory in its reports does not count what it has from

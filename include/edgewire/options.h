@@ -59,7 +59,7 @@ enum class SweepOrder {
   bins        ///< as strips, but the values of thin tiles go through memory
 };
 
-/// How a job is to run; `edgewire help options` explains the options. A call that takes them throws
+/// How a job is to run; `man edgewire-options` explains the options. A call that takes them throws
 /// UsageError where a number or a name makes no sense, and where an option was set that the job does not
 /// have. All processes of a job have the same options, but for folders and devices, which each names as it
 /// has them.

@@ -78,11 +78,12 @@ class Weights {
       : type_(type), data_(static_cast<const std::byte*>(data)), size_(size) {}
 
   /// Makes a view of float, double, std::uint32_t or std::uint64_t: those of a vector or a span.
-  template <class Number>
-  Weights(std::span<const Number> numbers) noexcept  // NOLINT(google-explicit-constructor): it shows these
-      : Weights(weight_type_of<Number>(), numbers.data(), numbers.size()) {
-    static_assert(std::is_same_v<Number, float> || std::is_same_v<Number, double> ||
-                  std::is_same_v<Number, std::uint32_t> || std::is_same_v<Number, std::uint64_t>);
+  template <class Number, std::size_t Extent>
+  Weights(std::span<Number, Extent> numbers) noexcept  // NOLINT(google-explicit-constructor): it shows these
+      : Weights(weight_type_of<std::remove_const_t<Number>>(), numbers.data(), numbers.size()) {
+    using Plain = std::remove_const_t<Number>;
+    static_assert(std::is_same_v<Plain, float> || std::is_same_v<Plain, double> ||
+                  std::is_same_v<Plain, std::uint32_t> || std::is_same_v<Plain, std::uint64_t>);
   }
   template <class Number>
   Weights(const std::vector<Number>& numbers) noexcept  // NOLINT(google-explicit-constructor)

@@ -197,7 +197,7 @@ CALLS = [
     (lambda t: ew.pagerank(t.plain, tolerance=float("nan")), ew.UsageError, "tolerance=nan is outside the range 0"),
     (lambda t: ew.pagerank(t.plain, iterations=-1), ew.UsageError, "iterations=-1 is outside the range 0"),
     (lambda t: ew.pagerank(t.plain, iterations=1.5), ew.UsageError, "iterations=1.5: a whole number"),
-    (lambda t: ew.pagerank(t.plain, strategy="best"), ew.UsageError, "no strategy .best."),
+    (lambda t: ew.pagerank(t.plain, strategy="best"), ew.UsageError, "strategy='best' is none of auto, edge"),
     (lambda t: ew.pagerank(t.plain, strategy=object()), ew.UsageError, "strategy=<object .*: a text is needed here"),
     (lambda t: ew.pagerank(t.plain, workers=0), ew.UsageError, "workers=0: a whole number from 1"),
     (lambda t: ew.pagerank(t.plain, workers=-1), ew.UsageError, "workers=-1: a whole number from 1"),

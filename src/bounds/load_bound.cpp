@@ -16,6 +16,8 @@
 #include "graph/convert.h"
 #include "graph/file/format.h"
 #include "graph/read/first_lines.h"
+#include "graph/read/webgraph_rows.h"
+#include "graph/read/weight_text.h"
 #include "launch/bootstrap.h"
 #include "options/measures.h"
 #include "report/json_text.h"
@@ -40,9 +42,16 @@ void look_at(const std::string& path, bool counts, LoadTask& task) {
   const bool pairs = format == Format::u32_pairs, list = format == Format::snap || format == Format::csv;
   task.input_bytes += input.file_bytes();
   task.format = pairs ? format : list ? Format::snap : Format::el;
+  if (counts && format == Format::webgraph) {
+    task.edges += graph::read_webgraph_properties(path).edges;
+    return;
+  }
+  const std::size_t weight = format == Format::dimacs ? 3 : 2;  // the field that holds it
   double lines = pairs ? 1 : 0, bytes = pairs ? 8 : 0;
   graph::Line fields;
+  graph::WeightList weights;
   const auto add_lines = [&](const graph::Piece& piece) {
+    graph::WeightReader reader(input, piece, nullptr);
     bytes += double(piece.text.size());
     std::string_view text = piece.text, line;
     for (; !text.empty(); text.remove_prefix(line.size() + 1)) {  // whole lines
@@ -50,13 +59,18 @@ void look_at(const std::string& path, bool counts, LoadTask& task) {
       if (line.empty() || line.find_first_of("#%/") == 0) continue;
       ++lines;
       graph::split_fields(line, graph::separator_of(line), fields);
+      if (fields.size() <= weight) continue;
+      try {
+        weights.add(reader.read(fields[weight]));
+      } catch (const Error&) {  // a header; or whoever converts the file meets it again
+      }
     }
   };
   if (graph::name_of(format).text && format != Format::metis && !input.streamed()) input.sample(0, add_lines);
-  task.weighted = task.weighted || fields.size() > (format == Format::dimacs ? 3 : 2);
+  task.weighted = task.weighted || fields.size() > weight;
+  task.weights.add(weights.view());
   if (counts && lines == 0)
-    throw UsageError(
-        fmt::format("{}: give the number of edges ({}): only a full read tells it", path, opt::load_edges));
+    throw UsageError(fmt::format("{}: give the number of edges ({})", path, opt::load_edges));
   if (counts) task.edges += static_cast<std::uint64_t>(double(input.file_bytes()) * lines / bytes);
 }
 
@@ -146,7 +160,9 @@ void complete(LoadTask& task) {
   if (task.weighted && task.format == Format::el) task.format = Format::wel;
   task.records = task.edges * (task.undirected ? 2 : 1);
   task.shape = shuffle::edge_record(task.weighted);
-  const std::uint32_t flags = task.weighted ? graph::weight_flags(graph::WeightType::f32) : 0;
+  const std::uint32_t flags =
+      task.weighted ? graph::weight_flags(task.weights.any ? task.weights.type() : graph::WeightType::f32)
+                    : 0;
   task.output_bytes = graph::file_bytes(graph::lay_out(task.vertices, task.records, flags));
 }
 

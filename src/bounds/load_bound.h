@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bounds/bound.h"
+#include "graph/file/weights.h"
 #include "graph/read/formats.h"
 #include "shuffle/record.h"
 
@@ -30,6 +31,7 @@ struct LoadTask {
   int cores = 1;                     ///< cores of a process
   // complete() sets these.
   std::uint64_t records = 0, output_bytes = 0;
+  graph::WeightFacts weights{};                ///< facts of the weights in a sample of the inputs
   graph::Format format = graph::Format::snap;  ///< snap, u32_pairs, el or wel, the one that is read as fast
 };
 

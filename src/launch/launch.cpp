@@ -34,6 +34,7 @@ struct KeptFailure {
     char line[4000] = {};
   };
   inline static Page* page = nullptr;
+  inline static std::string death;  ///< the line about a process that has died; goes before those of others
   bool was_quiet = is_quiet();
 
   KeptFailure() {
@@ -44,6 +45,7 @@ struct KeptFailure {
   }
   ~KeptFailure() {
     munmap(std::exchange(page, nullptr), sizeof(Page));
+    death.clear();
     be_quiet(was_quiet);
   }
   KeptFailure(const KeptFailure&) = delete;
@@ -52,7 +54,8 @@ struct KeptFailure {
   /// Throws the failure of a job that ended in this status: UsageError for 2, else Error.
   [[noreturn]] static void raise(int status) {
     const std::string line =
-        page->written.load(std::memory_order_acquire) ? page->line
+        !death.empty()                                  ? death
+        : page->written.load(std::memory_order_acquire) ? page->line
         : status > 128
             ? fmt::format("the job was ended by signal {} ({})", status - 128, strsignal(status - 128))
             : fmt::format("a process of the job ended with status {}", status);
@@ -137,6 +140,11 @@ void tell_failure(const std::string& line) {
   page->written.store(true, std::memory_order_release);
 }
 
+void tell_death(const std::string& line, bool tolerated) {
+  if (KeptFailure::page == nullptr) return say_failure(line);
+  if (!tolerated && KeptFailure::death.empty()) KeptFailure::death = line;
+}
+
 int start(const StartOptions& given, const std::function<void(Bootstrap&)>& job) {
   if (!job) throw UsageError("there is nothing to run in the processes");
   topology::settle_in_shell();
@@ -181,7 +189,7 @@ void run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& bo
 
 void prepare_to_fork() {
   topology::discover();
-  share_rounds();
+  count_job();
 }
 
 void leave_out_parents_memory() { edgewire::leave_out_parents_memory(); }

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <new>
 #include <sstream>
 #include <thread>
 
@@ -242,13 +240,9 @@ std::string own_address(const Member& self, const std::vector<FileDescriptor>& s
   return transport::local_address(streams[other]);
 }
 
-/// The number of the next job of a launcher; null: no other process counts.
-std::atomic<std::uint64_t>* shared_round = nullptr;
-
-std::uint64_t next_round() {
-  static std::atomic<std::uint64_t> own_round = 0;
-  return (shared_round != nullptr ? *shared_round : own_round).fetch_add(1, std::memory_order_relaxed);
-}
+/// The number of the next job under a launcher, the same in all of its processes. A forked process goes on
+/// from the number of its parent.
+std::uint64_t next_job = 0;
 
 [[noreturn]] void refuse(const Launcher& launcher, const std::string& cause) {
   const std::string who = launcher.size > 1
@@ -265,7 +259,7 @@ std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& la
   PmixJob job;
   try {
     job = rendezvous_over_pmix(
-        options.start_timeout_s, next_round(),
+        options.start_timeout_s, next_job++,
         [options, listener](const PmixPlace& place) { return make_card(options, place, *listener).pack(); });
   } catch (const PmixError& error) {
     refuse(launcher, error.what());
@@ -309,13 +303,7 @@ std::optional<Launcher> find_launcher() {
   return std::nullopt;
 }
 
-void share_rounds() {
-  if (shared_round != nullptr) return;
-  void* memory =
-      mmap(nullptr, sizeof *shared_round, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw Error("cannot get memory for the number of jobs");
-  shared_round = new (memory) std::atomic<std::uint64_t>(0);
-}
+void count_job() { ++next_job; }
 
 int run_launched(const StartOptions& options, const Launcher& launcher,
                  const std::function<void(Bootstrap&)>& body) {

@@ -33,9 +33,11 @@ int run_local(const StartOptions& options, const std::function<void(Bootstrap&)>
 
 /// Tells the cause of a failure to whoever waits for the job: on stderr, or by what run() throws.
 void tell_failure(const std::string& line);
+/// Tells in the parent of a job that a process has died, which is why others have lost it. `tolerated`: the
+/// job goes on, and its failure would be another one.
+void tell_death(const std::string& line, bool tolerated);
 
-/// From now on this process, and those that it forks later, count their jobs together: each has another
-/// number for the launcher, which keeps what it was told.
-void share_rounds();
+/// Counts a job that a process forked next will run: it gets the next number.
+void count_job();
 
 }  // namespace edgewire::launch

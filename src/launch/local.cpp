@@ -198,7 +198,7 @@ class Children {
     // The children end together.
     if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max()) give_time();
     if (WIFSIGNALED(state) && !child->given_up) {
-      tell_failure(death(child - children_.begin(), WTERMSIG(state)));
+      tell_death(death(child - children_.begin(), WTERMSIG(state)), may_be_lost);
       if (!may_be_lost) fail(1);
     }
     return true;

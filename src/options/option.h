@@ -138,7 +138,10 @@ std::size_t check_word(const options::Option& option, std::string_view value);
 /// Returns the word for a value of an enumeration that has the words of the option's row, in their order.
 template <class Enum>
 requires std::is_enum_v<Enum> std::string word_of(const options::Option& option, Enum value) {
-  return options::split_words(option.words).at(static_cast<std::size_t>(value));
+  const auto words = options::split_words(option.words);
+  if (static_cast<std::size_t>(value) >= words.size())
+    throw options::wrong(option(static_cast<std::size_t>(value)), "there is no such value");
+  return words[static_cast<std::size_t>(value)];
 }
 /// Returns the value of such an enumeration for a word. Throws UsageError that lists the words.
 template <class Enum>

@@ -111,7 +111,8 @@ class SsspKernel : public VertexKernel<Distance> {
       throw Error(fmt::format(
           "{} can say nothing of this result: along {} edges {} may round by more than the distance; {} "
           "rounds less",
-          opt::verify, found.edges, kType<Distance>, opt::precision(sizeof(Distance) == 4 ? "f64" : "auto")));
+          opt::verify, found.edges, kType<Distance>,
+          opt::distance_precision(sizeof(Distance) == 4 ? "f64" : "auto")));
     return found.fault;
   }
   report::Answer expected_answer(const Asked& asked) const override {
