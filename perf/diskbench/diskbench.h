@@ -1,4 +1,4 @@
-// diskbench measures how fast disks read, by block size and by reads under way.
+// The perf/diskbench folder measures how fast disks read, by block size and by reads under way.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,7 @@ template <class Work>
 
 /// Returns work(), compiled for the level of this processor. For loops that go through memory in order. What
 /// the compiler makes of them for v4 is not faster than for v3 (measured on an Intel Xeon), so v4 is only for
-/// loops that are written for it (dense/plan/wide.h).
+/// loops that are written for it (dense/plan/owner_filter).
 template <class Work>
 auto run_for_cpu(const Work& work) {
 #if defined(__x86_64__)
