@@ -22,7 +22,7 @@ constexpr std::uint32_t kRowsAtOnce = 64;  // number of rows that link_rest() lo
 constexpr std::size_t kFetchedEdges = 4;   // number of edges of each of them
 // Number of edges of a vertex before link_all() looks whether it needs more.
 constexpr std::size_t kLinkedAtOnce = 64;
-constexpr int kNameBits = 48;              // number of bits of a name, below a count of sampled vertices
+constexpr int kNameBits = 48;  // number of bits of a name, below a count of sampled vertices
 static_assert(graph::kMaxVertices <= std::uint64_t{1} << kNameBits &&
               kSampledVertices < 1U << (64 - kNameBits));
 // Number of vertices whose parents are fetched before they are looked at.
